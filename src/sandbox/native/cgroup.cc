@@ -348,16 +348,16 @@ bool CgroupTree::exists(const std::string& name) const {
   });
 }
 
-Result<GroupDoors> CgroupTree::open_doors(const std::string& name) {
-  GroupDoors doors;
-  doors.unified = TRY(open_v2(name));
+Result<GroupDescriptors> CgroupTree::open_group(const std::string& name) {
+  GroupDescriptors group;
+  group.unified = TRY(open_v2(name));
   for (const Controller controller : kAll) {
     if (!has(controller) || is_v2(controller) || at(controller).duplicate) continue;
-    doors.tasks.push_back(
+    group.tasks.push_back(
         TRY_CONTEXT("the sandbox's control group",
                     os::open_at(at(controller).dir.get(), (name + "/tasks").c_str(), O_WRONLY)));
   }
-  return doors;
+  return group;
 }
 
 Result<void> CgroupTree::begin_freeze(const std::string& name) {

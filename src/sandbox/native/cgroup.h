@@ -21,9 +21,9 @@ namespace atl::sandbox::native {
 enum class Controller : std::uint8_t { memory, pids, cpu, io, unified };
 inline constexpr std::size_t kControllers = 5;
 
-// Ways into one group for a process that takes them itself: to start in `unified` (CLONE_INTO_CGROUP),
-// then to write "0" to each of `tasks`. Takes no lock that makes the whole machine wait.
-struct GroupDoors {
+// Descriptors by which a process joins one group itself: it is started in `unified` (CLONE_INTO_CGROUP), then
+// writes "0" to each of `tasks`. Takes no lock that makes the whole machine wait.
+struct GroupDescriptors {
   os::Fd unified;  // closed where nothing is version 2
   std::vector<os::Fd> tasks;
 };
@@ -72,12 +72,14 @@ class CgroupTree {
   bool exists(const std::string& name) const;
   // A descriptor for CLONE_INTO_CGROUP; closed where nothing is version 2.
   Result<os::Fd> open_v2(const std::string& name);
-  Result<GroupDoors> open_doors(const std::string& name);
+  // For a process that is forked elsewhere and then joins by itself. The caller's to close.
+  Result<GroupDescriptors> open_group(const std::string& name);
 
   // Returns at once; everything stands still when is_frozen() says so, which what is inside can hold up for
   // as long as it likes.
   Result<void> begin_freeze(const std::string& name);
   bool is_frozen(const std::string& name) const;
+  // Also ends a freeze that is under way. A group that runs stays so.
   Result<void> thaw(const std::string& name);
   // SIGKILL to everything inside where the kernel can do it in one step; else does nothing.
   void kill(const std::string& name);
@@ -103,10 +105,10 @@ class CgroupTree {
   }
   // Processes, threads not counted.
   std::vector<pid_t> processes(const std::string& name) const;
-  // Word when the group runs out of memory: an eventfd that becomes readable (version 1), or a file with an
+  // Tells when the group runs out of memory: an eventfd that becomes readable (version 1), or a file with an
   // exceptional condition when it changes (version 2). Closed where there is neither.
   os::Fd watch_memory(const std::string& name) const;
-  // Word when the group's memory passes one of these numbers of bytes, in either direction: an eventfd.
+  // Tells when the group's memory passes one of these numbers of bytes, in either direction: an eventfd.
   // Version 1 only; closed elsewhere.
   os::Fd watch_memory_levels(const std::string& name, std::span<const std::uint64_t> levels) const;
   // Names of groups below the parent.

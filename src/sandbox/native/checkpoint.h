@@ -33,7 +33,7 @@ struct CheckpointJob {
   std::vector<std::string> left_behind;  // what is known not to be carried
   bool strict = false;                   // then that, whatever it is, is a failure
   std::function<void()> on_files;  // told when the files are there and the interpreters are not; may be empty
-  ZygoteAreas* zygotes = nullptr;  // kept by whoever does one job after the other; may be null
+  ZygoteAreas* zygotes = nullptr;  // what a copier knows from its earlier jobs; may be null
 };
 
 struct CheckpointReport {

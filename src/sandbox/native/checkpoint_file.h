@@ -29,6 +29,8 @@ struct CheckpointedInterpreter {
   std::uint64_t pages_at = 0, pages_size = 0, pages_checksum = 0;
 };
 
+// Writes one such file. Owns it until release(); a file on the disk that was not finished stays, for the
+// caller to remove with its directory.
 class CheckpointWriter {
  public:
   // Creates it; there must be none.

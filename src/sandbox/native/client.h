@@ -22,8 +22,11 @@ namespace atl::sandbox::native {
 // connection is lost, it goes on with a spare one: calls under way that cannot be made twice fail with
 // Code::unavailable, and on_again is told what the spawner has. A message whose descriptors this process has
 // no room for fails that call alone, with Code::resource_exhausted.
+//
+// Shared: by the provider, by the state of every sandbox, and by calls under way, which may outlive both.
 class SpawnerClient : public std::enable_shared_from_this<SpawnerClient> {
  public:
+  // What came back, and the descriptors that came with it, which are the caller's from here on.
   struct Answer {
     Reply reply;
     std::vector<os::Fd> fds;
@@ -36,10 +39,11 @@ class SpawnerClient : public std::enable_shared_from_this<SpawnerClient> {
              std::function<void()> on_lost, std::function<void(const Names&)> on_again = nullptr);
   // Before the loop runs. Without one, a lost connection is a lost spawner.
   Result<void> add_spare();
-  // The spawner's answer; an error of the spawner's is this call's error.
-  // `beside` is a descriptor that goes with it; it stays the caller's.
+  // Waits for the spawner's answer; an error of the spawner's is this call's error. `beside` is a descriptor
+  // that is sent along and stays the caller's. The request is not taken back if the caller stops waiting: its
+  // answer and the descriptors in it are dropped.
   Task<Answer> call(Request request, int beside = -1);
-  // Without an answer.
+  // Sends a request whose answer nobody needs. Never waits; a lost connection drops it.
   void tell(Request request);
   // The same before the loop runs. Answers to other calls must not be on their way.
   Result<Answer> call_now(Request request);
@@ -48,11 +52,11 @@ class SpawnerClient : public std::enable_shared_from_this<SpawnerClient> {
   bool is_open() const { return socket_.is_open(); }
   // The spawner has not answered every call.
   bool is_waiting() const { return !pending_.empty(); }
-  // Whoever closes the last descriptor of a filesystem takes it down, for tens of milliseconds in which the
-  // kernel mostly waits: nothing for the loop, on which everybody else would wait, too. Done when this is
-  // destroyed.
+  // Closes a descriptor on another thread. Closing the last one of a filesystem takes the filesystem down,
+  // for tens of milliseconds in which the loop would stand still. All are closed when this is destroyed.
   void close_behind(os::Fd last);
   // Interpreters of checkpoints that lie in memory, by the checkpoint's directory, until they are discarded.
+  // Shared with the calls that send one of them while it is discarded.
   std::map<std::string, std::shared_ptr<os::Fd>> checkpoints;
 
  private:

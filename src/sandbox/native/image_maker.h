@@ -52,8 +52,8 @@ class ImageMaker {
   // The next one that is there. Code::unavailable: none is. Code::provider_failed: the process is gone, with
   // everything that was asked of it; usable() is false from here on.
   Result<Made> hear();
-  // Whoever closes the last descriptor of a filesystem on a disk takes it down, and waits until the disk has
-  // everything.
+  // Closes the descriptor in the other process: closing the last one of a filesystem on a disk takes it down
+  // and waits until the disk has everything.
   void take_down(os::Fd last);
   // Ready ones that nobody took for long are taken down.
   void forget_old();

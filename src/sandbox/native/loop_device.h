@@ -10,7 +10,7 @@ namespace atl::sandbox::native {
 // A loop device by which a file is a disk, and the node that it is mounted by.
 struct LoopDevice {
   os::Fd device;     // the file stays attached for as long as this is open or a filesystem on it is mounted
-  std::string path;  // below `nodes`; stays there, and is used again by whoever gets the same number
+  std::string path;  // below `nodes`; stays there, for the next device of the same number
 };
 
 // Makes sure that `nodes` has a node for the loop device of that number, and gives its path. Whether it can

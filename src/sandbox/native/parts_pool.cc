@@ -18,7 +18,7 @@ namespace atl::sandbox::native {
 namespace {
 
 constexpr std::chrono::milliseconds kAgain{5};
-// A group whose tasks do not die is tried for ever; whoever waits for it is answered after this many
+// A group whose tasks do not die is tried for ever; the request that waits for it is answered after this many
 // attempts.
 constexpr int kLeavingAttempts = 400;
 // Each is some hundred KiB of the kernel's memory.
@@ -82,7 +82,7 @@ void PartsPool::retire(std::unique_lock<std::mutex>& lock) {
   const bool over = gone || ++leaving.attempts == kLeavingAttempts;
   if (over && leaving.ticket != 0) finish(leaving.ticket);
   if (gone) {
-    // Whoever waited for its end has been told.
+    // The request that waited for its end has been answered.
     lock.unlock();
     leaving.behind.reset();
     os::Fd& network = leaving.parts.slot.network_namespace;
@@ -132,9 +132,9 @@ Result<void> PartsPool::limit(Parts& parts, const Limits& limits) {
   return setting_.cgroups->apply(parts.group, limits, parts.limit_walls);
 }
 
-// The group goes at once, here: whoever waits for the end would wait for two changes of threads more. Where
-// many end, the thread has it all to do, because the caller has others to serve. The rest is the thread's in
-// any case.
+// The group goes at once, here: on the other thread, the answer would wait for two changes of threads more.
+// Where many end, the thread has it all to do, because the caller has others to serve. The rest is the
+// thread's in any case.
 bool PartsPool::give_back(Parts parts, std::uint64_t ticket, os::Fd behind) {
   std::unique_lock lock(lock_);
   bool gone = false;

@@ -19,7 +19,7 @@
 namespace atl::sandbox::native {
 
 // A slot and the control group that goes with it, and the limits that the group has so far.
-// Owned by whoever took it, until give_back().
+// Owned by the caller of take(), until give_back().
 struct Parts {
   Slot slot;
   std::string group;
@@ -73,12 +73,16 @@ class PartsPool {
   void work();
   // One that leaves, or one more attempt.
   void retire(std::unique_lock<std::mutex>& lock);
+  // On failure the group is removed, and the slot waits for the next one.
   Result<Parts> make();
   Result<void> limit(Parts& parts, const Limits& limits);
   Result<void> complete(Parts& parts);
+  // A used one, else a new one.
   Result<Slot> take_slot();
+  // Notes what a network namespace shows in which nothing ever happened.
   void learn_network();
   bool is_untouched(const os::Fd& network) const;
+  // False: the group still has tasks, or is being removed; to be tried again.
   bool take_apart(Leaving& leaving);
   void finish(std::uint64_t ticket);
 

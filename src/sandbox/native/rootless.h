@@ -32,7 +32,7 @@ Result<Privileges> become_rootless();
 // view.
 IdMap rootless_ids(const Privileges& privileges);
 // For one on layers. Those are files of the user who runs it and count as root's, so root inside is that
-// user. With one id only, `user` is whoever is asked for: root, or another.
+// user. With one id only, `user` is the one that is asked for: root, or another.
 IdMap rootless_layer_ids(const Privileges& privileges, std::string_view user);
 
 // Why this process cannot have a user namespace, in words with the remedy.

@@ -29,11 +29,11 @@ struct RootPaths {
   std::optional<std::set<std::vector<std::string>>> trusted;
 };
 
-// The same inside the spawner: descriptors, so that whoever can rename or replace a directory on the way to a
-// root cannot lead it elsewhere. A path is taken by its text: it must begin with a root's, and what follows
-// is resolved beneath the root's descriptor without following any symbolic link (openat2). Anything else is
-// Code::permission_denied.
-// Descriptors that are given out are the caller's; they stay good whatever becomes of the path.
+// The same inside the spawner: descriptors, so that a user who can rename or replace a directory on the way
+// to a root cannot lead it elsewhere. A path is taken by its text: it must begin with a root's, and what
+// follows is resolved beneath the root's descriptor without following any symbolic link (openat2). Anything
+// else is Code::permission_denied. Descriptors that are given out are the caller's; they stay good whatever
+// becomes of the path.
 class Roots {
  public:
   // In the mount namespace that paths are of.
@@ -41,6 +41,7 @@ class Roots {
 
   Result<os::Fd> layer(const std::string& path) const;
   enum class Access { read, write };
+  // Writing needs a root that may be written.
   Result<os::Fd> mount(const std::string& path, Access access) const;
   // A directory of a snapshot that is there: "root" or "usr".
   Result<os::Fd> snapshot_part(const std::string& path, const char* part) const;
@@ -52,6 +53,7 @@ class Roots {
     std::string name;  // one component
   };
   Result<Place> snapshot_place(const std::string& path) const;
+  // Whether a zygote may run in this stack of layers.
   bool may_trust(const std::vector<std::string>& layers) const;
 
  private:

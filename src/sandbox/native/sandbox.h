@@ -58,7 +58,8 @@ class NativeState : public std::enable_shared_from_this<NativeState> {
   bool is_in_use() const;
   // Something was asked for that is not over.
   bool is_executing() const;
-  // Called once: wakes whoever waits, ends what is under way with this reason, and closes the descriptors.
+  // Ends what is under way with this reason, wakes those who wait for the end, and closes the descriptors.
+  // The first reason stays.
   void has_ended(std::string why);
   // Whom to tell when something begins or ends in it.
   void on_activity(std::function<void(const std::shared_ptr<NativeState>&)> on_activity) {
@@ -71,8 +72,8 @@ class NativeState : public std::enable_shared_from_this<NativeState> {
   const std::shared_ptr<SpawnerClient> spawner;
   const std::shared_ptr<const CgroupTree> cgroups;
   SpawnResult spawned;
-  std::shared_ptr<GuestConnection>
-      connection;    // none until it goes on, if it stood still when it was taken back
+  // Null before greet(), and while a sandbox that was adopted paused has not been resumed.
+  std::shared_ptr<GuestConnection> connection;
   std::string name;  // under which the spawner knows it
   os::Event changed;
   std::optional<std::string> ended;
@@ -137,7 +138,7 @@ class NativeSandbox final : public Sandbox {
  private:
   // A request about this sandbox whose answer is only that it was done.
   Task<void> ask_spawner(Ask what);
-  // Code::conflict while there is no word with the guest: it stood still when it was taken back.
+  // Code::conflict while there is no connection: the sandbox was paused when this daemon adopted it.
   Result<void> check_connection() const;
   Task<void> receive_interpreter(const os::Fd& file, std::uint32_t number,
                                  CheckpointedInterpreter interpreter);

@@ -63,7 +63,7 @@ bool Spawner::should_end() const {
   return !daemon_.is_open() && !listener_.is_open();
 }
 
-// What is paused stays longer, as long as somebody could find it: whoever removes the data directory has no
+// What is paused stays longer, as long as a daemon could find it: who removes the data directory has no
 // use for it.
 bool Spawner::keeps_paused(SteadyTime now) const {
   return is_findable() && now - *orphan_since_ < options_.paused_orphan_time &&

@@ -145,7 +145,7 @@ Result<ForkTarget> Spawner::fork_target_in(const SpawnedSandbox& sandbox, const 
                     .filter = builder_.filter(),
                     .open_files = sandbox.spec.limits.open_files_max,
                     .set_uid = sandbox.spec.sudo,
-                    .doors = TRY(builder_.cgroups().open_doors(sandbox.built.parts.group)),
+                    .groups = TRY(builder_.cgroups().open_group(sandbox.built.parts.group)),
                     .user = user,
                     .directory = directory};
 }

@@ -30,12 +30,12 @@
 // spawner_standstill.cc, interpreters are made in spawner_interpreters.cc, what is copied by children of its
 // own in spawner_copies.cc.
 //
-// Everybody's requests are served one after the other, so nothing here waits for a guest or a disk: what can
-// is asked for and heard of later, by a descriptor in the loop, and has a time after which whoever waits is
-// told that it failed.
+// All requests are served one after the other, so nothing here waits for a guest or a disk. What takes time
+// is begun here and finished later, when a descriptor in the loop tells; it has a deadline, after which the
+// caller is told that it failed.
 namespace atl::sandbox::native {
 
-// Whether whoever holds the other end of this socket has closed it.
+// Whether the other end of this socket was closed.
 bool has_left(int socket);
 
 // What a snapshot or checkpoint is made in and from, held open until it is.
@@ -105,7 +105,7 @@ struct Copying {
 };
 
 // One object for the life of the spawner process, on its only thread that serves requests. Every function
-// returns without waiting; what fails is answered to whoever asked and never ends the process.
+// returns without waiting. A failure is the answer to its request and never ends the process.
 class Spawner {
  public:
   // Takes over the builder and the connection to the daemon.
@@ -224,7 +224,7 @@ class Spawner {
   bool is_reviving_enough() const;
   // Those that had to wait, as many as there is room for.
   void revive_next();
-  // Waits in the loop for the end of a child, which then is nobody's any more.
+  // Waits in the loop for the end of a child and then collects its exit status.
   void reap(os::Fd pidfd);
   // Answered when the child runs; waits for a zygote that is starting, if `wait` allows it.
   void fork_interpreter(const Request& request, const ask::ForkInterpreter& wanted, ZygoteWait wait);

@@ -15,8 +15,8 @@
 // What daemon and spawner say to each other: one packet a message, descriptors beside it. Both are processes
 // of the same program, but the daemon may be newer than the spawner it finds: hello settles that.
 //
-// Plain values, for any thread. Descriptors are named here and travel beside the bytes: whoever sends keeps
-// its own, whoever receives owns what came.
+// Plain values, for any thread. Descriptors are named here and travel beside the bytes: the sender keeps its
+// own, the receiver owns what came.
 namespace atl::sandbox::native {
 
 inline constexpr std::uint32_t kSpawnerProtocolVersion = 9;

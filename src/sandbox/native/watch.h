@@ -18,14 +18,15 @@ class Watcher {
   Watcher(boost::asio::any_io_executor executor, MonitorOptions alerts)
       : executor_(executor), alerts_(std::move(alerts)), monitor_(std::move(executor)) {}
 
-  // Keeps no sandbox alive.
+  // Holds the state weakly: watching ends with the sandbox, or by remove().
   void add(const std::shared_ptr<NativeState>& state);
+  // No alert of it comes from here on. An unknown name is no error.
   void remove(const std::string& name);
 
  private:
   struct Watched {
     std::unique_ptr<LimitEnforcer> enforcer;
-    // Word from the kernel that the memory limit was reached, or one of the thresholds below it.
+    // Readable when the memory limit was reached, or one of the thresholds below it (cgroup.h).
     std::unique_ptr<boost::asio::posix::stream_descriptor> memory;
     std::unique_ptr<boost::asio::posix::stream_descriptor> levels;
     std::uint64_t oom_kills = 0;
@@ -38,7 +39,7 @@ class Watcher {
   boost::asio::any_io_executor executor_;
   MonitorOptions alerts_;
   ResourceMonitor monitor_;
-  std::map<std::string, std::shared_ptr<Watched>> watched_;
+  std::map<std::string, std::shared_ptr<Watched>> watched_;  // reads under way hold theirs, too
 };
 
 }  // namespace atl::sandbox::native

@@ -52,8 +52,8 @@ Result<void> lay_out_files() {
   const auto put = [&](const char* name, std::string_view bytes) {
     return os::write_file_at(place.get(), name, std::string(bytes), 0644);
   };
-  // Its mapping is recognized by name and time (memory.h), also by another spawner: both follow from its
-  // content.
+  // Its mapping is recognized by name and time (process_image.h), also by another spawner: both follow from
+  // its content.
   const std::string_view module = guest::zygote_module();
   const std::string name = fmt::format("zygote-{:016x}.so", XXH3_64bits(module.data(), module.size()));
   TRY(put(name.c_str(), module));
@@ -191,8 +191,8 @@ std::string fork_message(const ForkTarget& fork_target) {
   header.directory_size = static_cast<std::uint32_t>(fork_target.directory.size());
   header.pid = fork_target.pid;
   header.copy = fork_target.copy ? 1 : 0;
-  header.unified = fork_target.doors.unified.is_open() ? 1 : 0;
-  header.groups = static_cast<std::uint32_t>(fork_target.doors.tasks.size());
+  header.unified = fork_target.groups.unified.is_open() ? 1 : 0;
+  header.groups = static_cast<std::uint32_t>(fork_target.groups.tasks.size());
   std::string bytes(reinterpret_cast<const char*>(&header), sizeof header);
   bytes.append(reinterpret_cast<const char*>(fork_target.filter.program.data()),
                fork_target.filter.program.size() * sizeof(sock_filter));
@@ -281,8 +281,8 @@ Result<ForkedChild> Zygote::fork_interpreter(const ForkTarget& fork_target) {
   os::SocketPair control = TRY(os::socket_pair(os::SocketKind::stream));
   std::vector<int> fds{fork_target.guest_pidfd, fork_target.user_namespace, child_out.get(), child_err.get(),
                        control.second.get()};
-  if (fork_target.doors.unified.is_open()) fds.push_back(fork_target.doors.unified.get());
-  for (const os::Fd& tasks : fork_target.doors.tasks) fds.push_back(tasks.get());
+  if (fork_target.groups.unified.is_open()) fds.push_back(fork_target.groups.unified.get());
+  for (const os::Fd& tasks : fork_target.groups.tasks) fds.push_back(tasks.get());
   auto sent = os::send_message(socket_.get(), fork_message(fork_target), fds);
   auto message = sent ? os::receive_message(socket_.get()) : Result<os::Message>(fail(sent.error()));
   if (!message || message->bytes.size() != sizeof(guest::ForkAnswer)) {

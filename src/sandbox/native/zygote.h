@@ -42,11 +42,11 @@ struct ForkTarget {
   const Filter& filter;
   std::uint32_t open_files = 0;
   bool set_uid = false;
-  GroupDoors doors;  // to the control groups that it is to be in
+  GroupDescriptors groups;  // the control groups that it joins
   std::string user;
   std::string directory;  // empty: the user's home
   pid_t pid = 0;          // inside; 0: any
-  bool copy = false;      // becomes a copy of a parked interpreter (memory.h)
+  bool copy = false;      // becomes a copy of a parked interpreter (process_image.h)
 };
 
 // A child, which joins its control groups before anything else and goes on by itself. It is a child of the
@@ -88,7 +88,7 @@ class Zygote {
   // Why it is dead; what it could not import.
   const std::string& complaint() const { return complaint_; }
   std::uint64_t generation() const { return generation_; }
-  // Nobody else's on any machine.
+  // Unique, on this machine and on others.
   const std::string& id() const { return id_; }
   std::uint64_t layout() const { return layout_; }
   const ZygoteKind& kind() const { return kind_; }
@@ -100,7 +100,7 @@ class Zygote {
   // Code::unavailable if it is not ready or dies meanwhile; then no child is left. On success the child is
   // the caller's to watch and to end.
   Result<ForkedChild> fork_interpreter(const ForkTarget& fork_target);
-  // Ends it. Whoever has the descriptor reaps it: nobody waits here.
+  // Ends it without waiting. The caller gets the descriptor of the process and reaps it.
   os::Fd end();
 
  private:
