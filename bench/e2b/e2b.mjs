@@ -5,8 +5,8 @@ import { once } from 'node:events'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 
-const floor = spawn(process.execPath, [join(import.meta.dirname, 'floor.mjs')], { stdio: ['ignore', 'pipe', 'inherit'] })
-const floorUrl = String((await once(floor.stdout, 'data'))[0]).trim()
+const baseline = spawn(process.execPath, [join(import.meta.dirname, 'baseline.mjs')], { stdio: ['ignore', 'pipe', 'inherit'] })
+const baselineUrl = String((await once(baseline.stdout, 'data'))[0]).trim()
 const load = createRequire(join(process.env.SDK_DIR, 'package.json'))
 const { Sandbox } = load('e2b')
 const { Sandbox: Interpreter } = load('@e2b/code-interpreter')
@@ -61,7 +61,7 @@ function row(name, { times, wanted }, goal = '') {
   console.log(`| ${name} | ${cells.join(' | ')} | ${times.length} of ${wanted} | ${goal} |`)
 }
 
-const alone = { apiUrl: floorUrl, sandboxUrl: floorUrl }
+const alone = { apiUrl: baselineUrl, sandboxUrl: baselineUrl }
 await sequential(5)  // the SDK's own warm-up
 await sequential(5, alone)
 await endAll()
@@ -82,5 +82,5 @@ const bytes = new Uint8Array(megabytes << 20)
 row(`${megabytes} MB up`, await repeated(3, () => box.files.write('/home/user/big', bytes.buffer, { requestTimeoutMs: 0 })))
 row(`${megabytes} MB down`, await repeated(3, () => box.files.read('/home/user/big', { format: 'bytes', requestTimeoutMs: 0 })))
 await Promise.all([box.kill(), code.kill()])
-floor.kill()
+baseline.kill()
 process.exit(0)

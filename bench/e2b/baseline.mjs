@@ -10,7 +10,7 @@ const envelope = (message, flag = 0) => {
   return Buffer.concat([head, body])
 }
 const made = Buffer.from(JSON.stringify({
-  sandboxID: 'i00000000000000000000', templateID: 'base', clientID: 'floor', envdVersion: '0.6.13', envdAccessToken: 'token' }))
+  sandboxID: 'i00000000000000000000', templateID: 'base', clientID: 'baseline', envdVersion: '0.6.13', envdAccessToken: 'token' }))
 const said = Buffer.concat([
   envelope({ event: { start: { pid: 1 } } }),
   envelope({ event: { data: { stdout: Buffer.from('ready\n').toString('base64') } } }),
