@@ -302,7 +302,7 @@ void Log::write_folded(SteadyTime now) {
 
 Task<void> Log::settle() {
   if (options_.durability == Durability::process) co_return Result<void>{};
-  auto start = [this](auto done) {
+  std::move_only_function<void(os::Completion<void>)> start = [this](os::Completion<void> done) {
     {
       const std::lock_guard lock(mutex_);
       if (!closed_ && synced_seq_ < seq_) {

@@ -148,7 +148,7 @@ class Log : public std::enable_shared_from_this<Log> {
 
   // Group commit.
   std::uint64_t synced_seq_ = 0;
-  std::vector<std::function<void(Result<void>)>> waiting_;
+  std::vector<std::move_only_function<void(Result<void>)>> waiting_;
   std::thread thread_;
 };
 

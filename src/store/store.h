@@ -142,6 +142,8 @@ class Store {
   // The same of tables that the journal leads to.
   template <class T, class Work>
   Task<T> read_all(Work work);
+  template <class T>
+  Task<T> read_after(std::move_only_function<Result<T>(Connection&)> work);
   template <class T, class Work>
   Task<T> write(Work work) {
     return writer_->write<T>(std::move(work));
@@ -172,6 +174,11 @@ Task<T> Store::read(Work work) {
 
 template <class T, class Work>
 Task<T> Store::read_all(Work work) {
+  return read_after<T>(std::move_only_function<Result<T>(Connection&)>(std::move(work)));
+}
+
+template <class T>
+Task<T> Store::read_after(std::move_only_function<Result<T>(Connection&)> work) {
   if (writer_->is_behind()) {
     auto nothing = [](Connection&) { return Result<void>{}; };
     CO_CHECK(co_await write<void>(std::move(nothing)));

@@ -28,8 +28,8 @@ namespace atl::store {
 //   database refuses (full, read-only), it waits in memory and in the journal and is tried again.
 class Writer {
  public:
-  using Operation = std::function<Result<void>(Connection&)>;
-  using Done = std::function<void(Result<void>)>;
+  using Operation = std::move_only_function<Result<void>(Connection&)>;
+  using Done = std::move_only_function<void(Result<void>)>;
 
   // Without a journal append() is not to be called.
   Writer(Connection connection, std::optional<Journal> journal);
@@ -50,26 +50,11 @@ class Writer {
   // Why the database took nothing the last time; nothing: it did.
   std::optional<Error> refusal() const;
 
-  // `operation` runs on the writer's thread inside a transaction; its value comes back once committed.
+  // `work` (Result<T>(Connection&)) runs on the writer's thread inside a transaction; its value comes back
+  // once committed.
   template <class T, class Work>
   Task<T> write(Work work) {
-    auto start = [this, work = std::move(work)](auto done) mutable {
-      auto value = std::make_shared<std::optional<Result<T>>>();
-      submit(
-          [work = std::move(work), value](Connection& connection) mutable -> Result<void> {
-            value->emplace(work(connection));
-            if (!**value) return fail((*value)->error());
-            return {};
-          },
-          [value, done = std::move(done)](Result<void> committed) mutable {
-            if (!committed) {
-              done(fail(std::move(committed).error()));
-            } else {
-              done(std::move(**value));
-            }
-          });
-    };
-    co_return co_await os::completed_elsewhere<T>(std::move(start));
+    return write_one<T>(std::move_only_function<Result<T>(Connection&)>(std::move(work)));
   }
 
  private:
@@ -83,6 +68,28 @@ class Writer {
   };
   using Batch = std::vector<Job>;
 
+  // Compiled once for a type of result, not once for a call.
+  template <class T>
+  Task<T> write_one(std::move_only_function<Result<T>(Connection&)> work) {
+    std::move_only_function<void(os::Completion<T>)> start =
+        [this, work = std::move(work)](os::Completion<T> done) mutable {
+          auto value = std::make_shared<std::optional<Result<T>>>();
+          submit(
+              [work = std::move(work), value](Connection& connection) mutable -> Result<void> {
+                value->emplace(work(connection));
+                if (!**value) return fail((*value)->error());
+                return {};
+              },
+              [value, done = std::move(done)](Result<void> committed) mutable {
+                if (!committed) {
+                  done(fail(std::move(committed).error()));
+                } else {
+                  done(std::move(**value));
+                }
+              });
+        };
+    return os::completed_elsewhere<T>(std::move(start));
+  }
   void loop();
   // Waits until there is something to do; gives what waits. `lock` is held before and after.
   Batch next_batch(std::unique_lock<std::mutex>& lock);
