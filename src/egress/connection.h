@@ -31,7 +31,7 @@ class Proxy::Connection {
 
  private:
   enum class Tls { no, yes };
-  // How the client of a tunnel hears that it stands, or why not.
+  // What the client of a tunnel is told: that it is open, or why not, in the form of its protocol.
   struct Manners {
     std::string established;
     std::string (*refused)(const Error& why);
@@ -76,8 +76,7 @@ class Proxy::Connection {
   std::optional<Upstream> via_;               // the proxy it was reached through
 };
 
-// An answer of our own.
-// A whole HTTP/1.1 answer that closes the connection.
+// A whole HTTP/1.1 answer of our own that closes the connection.
 std::string plain_answer(int status, std::string_view reason, std::string_view text);
 // 403 for what is not allowed, 503 for what no connection is left for, 502 for what cannot be reached.
 std::string refusal_answer(const Error& why);

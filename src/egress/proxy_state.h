@@ -14,7 +14,7 @@ struct Proxy::State {
   std::shared_ptr<const Rules> rules;
   Outside outside;
   Observer observer;
-  std::list<std::shared_ptr<Connection>> connections;
+  std::list<std::shared_ptr<Connection>> connections;  // each also held by the coroutine that serves it
 
   void report(std::string host, std::uint16_t port, bool allowed, std::string reason) const {
     if (observer) observer({std::move(host), port, allowed, std::move(reason)});

@@ -2,9 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <deque>
-
 #include "base/bytes.h"
+#include "sandbox/receive_window.h"
 
 namespace atl::sandbox {
 using guest::Type;
@@ -136,16 +135,12 @@ class ListStream final : public FileChannel {
 class ReadStream final : public FileChannel {
  public:
   using FileChannel::FileChannel;
-  std::deque<std::string> pieces;
-  std::uint64_t unacknowledged = 0, queued = 0;
+  ReceiveWindow received{guest::kOutputWindow / 4};
 
  protected:
   bool told(Type type, std::string_view payload) override {
     if (type == Type::finished) return finish(), true;
-    if (type != Type::data || payload.empty() || payload.size() > guest::kDataMax) return false;
-    unacknowledged += payload.size(), queued += payload.size();
-    pieces.emplace_back(payload);
-    return unacknowledged <= guest::kOutputWindow;
+    return type == Type::data && received.add(payload);
   }
 };
 
@@ -158,19 +153,14 @@ class GuestFileReader final : public FileReader {
 
   Task<std::string> next() override {
     ReadStream& stream = *stream_;
-    while (stream.pieces.empty() && !stream.over_) CO_CHECK(co_await stream.changed_.wait());
-    if (stream.pieces.empty()) {
+    while (stream.received.empty() && !stream.over_) CO_CHECK(co_await stream.changed_.wait());
+    if (stream.received.empty()) {
       if (stream.failure_) co_return fail(*stream.failure_);
       co_return std::string();
     }
-    std::string piece = std::move(stream.pieces.front());
-    stream.pieces.pop_front();
-    stream.queued -= piece.size();
-    const std::uint64_t taken = stream.unacknowledged - stream.queued;
-    if (!stream.over_ && taken >= guest::kOutputWindow / 4) {
-      stream.unacknowledged -= taken;
-      stream.frames_->send_credit(stream.id_, static_cast<std::uint32_t>(taken));
-    }
+    std::string piece = stream.received.take();
+    if (const std::uint32_t more = stream.over_ ? 0 : stream.received.grant(); more > 0)
+      stream.frames_->send_credit(stream.id_, more);
     co_return piece;
   }
 

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <deque>
 
+#include "sandbox/receive_window.h"
+
 namespace atl::sandbox {
 using guest::Type;
 
@@ -62,11 +64,7 @@ class Connection final : public RelayChannel {
     guest::Reader in(payload.data(), payload.size());
     switch (type) {
       case Type::reply: return !std::exchange(connected_, true);
-      case Type::data:
-        if (!connected_ || ended_ || payload.empty() || payload.size() > guest::kDataMax) return false;
-        unacknowledged_ += payload.size(), queued_ += payload.size();
-        pieces_.emplace_back(payload);
-        return unacknowledged_ <= guest::kOutputWindow;
+      case Type::data: return connected_ && !ended_ && received_.add(payload);
       case Type::end: return connected_ && !std::exchange(ended_, true);
       case Type::credit: {
         const std::uint32_t bytes = in.u32();
@@ -86,8 +84,7 @@ class Connection final : public RelayChannel {
 
   bool connected_ = false, ended_ = false, input_ended_ = false;
   std::uint32_t credit_ = guest::kInputWindow;
-  std::uint64_t unacknowledged_ = 0, queued_ = 0;
-  std::deque<std::string> pieces_;
+  ReceiveWindow received_{guest::kInputWindow / 4};
 };
 
 class RelayStream final : public ByteStream {
@@ -97,19 +94,14 @@ class RelayStream final : public ByteStream {
 
   Task<std::string> read() override {
     Connection& from = *connection_;
-    while (from.pieces_.empty() && !from.ended_ && !from.failure_) CO_CHECK(co_await from.changed_.wait());
-    if (from.pieces_.empty()) {
+    while (from.received_.empty() && !from.ended_ && !from.failure_) CO_CHECK(co_await from.changed_.wait());
+    if (from.received_.empty()) {
       if (from.ended_) co_return std::string();
       co_return fail(*from.failure_);
     }
-    std::string piece = std::move(from.pieces_.front());
-    from.pieces_.pop_front();
-    from.queued_ -= piece.size();
-    const std::uint64_t taken = from.unacknowledged_ - from.queued_;
-    if (taken >= guest::kInputWindow / 4) {
-      from.unacknowledged_ -= taken;
-      from.frames_->send_credit(from.id_, static_cast<std::uint32_t>(taken));
-    }
+    std::string piece = from.received_.take();
+    if (const std::uint32_t more = from.received_.grant(); more > 0)
+      from.frames_->send_credit(from.id_, more);
     co_return piece;
   }
 

@@ -13,7 +13,7 @@ namespace atl::policy {
 struct TreeDeleter {
   void operator()(TSTree* tree) const { ts_tree_delete(tree); }
 };
-// Owned by whoever parsed; nodes of it must not outlive it.
+// Owned by the caller that parsed; nodes of it must not outlive it.
 using SyntaxTree = std::unique_ptr<TSTree, TreeDeleter>;
 
 // Constant for the life of the process.
@@ -76,6 +76,11 @@ class TreeBuilder {
 
   // A node for `node` under the current parent.
   NodeIndex add(Kind kind, TSNode node);
+  // The same for enter(): the children of `node` become its children.
+  Way open(Kind kind, TSNode node, NodeIndex& opened) {
+    opened = add(kind, node);
+    return Way::descend;
+  }
   const Frame& parent() const { return frames_.back(); }
   Node& at(NodeIndex index) { return tree_.nodes[index]; }
   Node& parent_node() { return tree_.nodes[frames_[frames_.back().owner].node]; }

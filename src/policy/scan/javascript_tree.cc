@@ -151,10 +151,6 @@ class JavascriptTree : public TreeBuilder {
   std::string plain_name(std::string_view written) const override { return decode_javascript(written); }
 
  private:
-  Way open(Kind kind, TSNode node, NodeIndex& opened) {
-    opened = add(kind, node);
-    return Way::descend;
-  }
   Way name(TSNode node, TSFieldId field_id, bool store);
   Way property(TSNode node, TSFieldId field_id);
   void shorthand(TSNode node, bool store);

@@ -8,7 +8,7 @@
 
 namespace atl::policy {
 
-// Recursive descent over PythonLexer; parse_python() is its door. Statements, expressions and strings have a
+// Recursive descent over PythonLexer, called by parse_python(). Statements, expressions and strings have a
 // source file each.
 // Every function below reads what its name says from the current token on and leaves the lexer at the first
 // token behind it. On anything unexpected it sets `failed_`, and the parse gives no tree.

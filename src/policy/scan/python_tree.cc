@@ -163,10 +163,6 @@ class PythonTree : public TreeBuilder {
 
  private:
   Way identifier(TSNode node, TSFieldId field_id, bool store);
-  Way open(Kind kind, TSNode node, NodeIndex& opened) {
-    opened = add(kind, node);
-    return Way::descend;
-  }
   Way string(TSNode node, NodeIndex& opened);
   Way slice_node(TSNode node, NodeIndex& opened);
   void import(TSNode node);

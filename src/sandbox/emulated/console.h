@@ -16,7 +16,8 @@ namespace atl::sandbox::emulated {
 
 // The streams of a script between the thread that runs it and the loop thread where its listeners live. The
 // worker waits when a listener is behind by 256 KiB and when it reads input that is not there yet; abandon()
-// lets it go.
+// lets it go. Shared by the script, by the worker's messages on their way to the loop, and by listeners, each
+// of which may be the last.
 class Console : public std::enable_shared_from_this<Console> {
  public:
   explicit Console(const boost::asio::any_io_executor& executor) : executor_(executor), changed_(executor) {}
@@ -51,7 +52,7 @@ class Console : public std::enable_shared_from_this<Console> {
     Stream stream;
     std::string bytes;
   };
-  using PiecePtr = std::shared_ptr<const Piece>;
+  using PiecePtr = std::shared_ptr<const Piece>;  // in the queues of all listeners, stored once
   struct Listener {
     std::deque<PiecePtr> queue;
     bool ended = false;

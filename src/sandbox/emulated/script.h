@@ -33,7 +33,8 @@ class CpuMeter {
 };
 
 // One run of a shell on a thread of its own, from start() to its Outcome. Everything but the run itself is
-// the loop's.
+// the loop's. Shared by its handle (a process or an execution) and by its thread, which keeps it until the
+// outcome was told; the shell is shared with the interpreter whose variables it holds.
 class Script : public std::enable_shared_from_this<Script> {
  public:
   Script(boost::asio::any_io_executor executor, std::shared_ptr<shell::SandboxShell> shell,

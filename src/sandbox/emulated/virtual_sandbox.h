@@ -13,8 +13,8 @@ const Traits& virtual_traits();
 
 class VirtualProcess;
 
-// What runs in a sandbox, and whether it lives: the provider and running scripts look at it when the
-// sandbox's handle may be gone.
+// What runs in a sandbox, and whether it lives. Shared: the provider and running scripts look at it when the
+// sandbox's handle may be gone. Belongs to the loop thread.
 struct Life {
   explicit Life(const boost::asio::any_io_executor& executor) : ended(executor) {}
   bool has_ended() const { return !why.empty(); }
@@ -74,7 +74,7 @@ class VirtualSandbox final : public Sandbox {
   Spec spec_;
   VirtualTree tree_;
   std::uint64_t own_nodes_;
-  std::shared_ptr<Files> files_;
+  std::shared_ptr<Files> files_;  // changes under way on the pool hold it, too
   Isolation isolation_;
   std::chrono::steady_clock::time_point created_ = std::chrono::steady_clock::now();
   std::shared_ptr<Life> life_;

@@ -4,8 +4,6 @@
 #include <fmt/format.h>
 #include <linux/mount.h>
 #include <sched.h>
-#include <signal.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
@@ -16,9 +14,9 @@
 #include <cerrno>
 
 #include "os/file.h"
-#include "os/fork.h"
 #include "os/mount.h"
 #include "sandbox/native/loop_device.h"
+#include "sandbox/native/mke2fs.h"
 
 namespace atl::sandbox::native {
 namespace {
@@ -75,41 +73,15 @@ Result<os::Fd> nameless_file(const ImagePlace& place, std::uint64_t bytes) {
   return file;
 }
 
-// mke2fs is not ours: it runs on the host's view, with nothing but the image open, behind everybody else.
+// On the host's view, behind everybody else.
 Result<os::Fd> start_format(int file, std::uint64_t inodes, int host_mounts) {
-  const std::string count = std::to_string(inodes);
-  const char* const arguments[] = {"mke2fs",
-                                   "-q",
-                                   "-F",
-                                   "-t",
-                                   "ext4",
-                                   "-m",
-                                   "0",
-                                   "-O",
-                                   "^has_journal,^resize_inode",
-                                   "-E",
-                                   "lazy_itable_init=1,nodiscard,root_owner=0:0",
-                                   "-N",
-                                   count.c_str(),
-                                   "/proc/self/fd/0",
-                                   nullptr};
-  const char* const environment[] = {"PATH=/usr/sbin:/sbin:/usr/bin:/bin", nullptr};
-  const pid_t child = os::fork_alone();
-  if (child < 0) return fail(errno_error(errno, "fork"));
-  if (child == 0) {
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  const auto prepare = [host_mounts] {
     const sched_param normal{};
     ::sched_setscheduler(0, SCHED_OTHER, &normal);
     ::setpriority(PRIO_PROCESS, 0, 10);
-    if (!os::enter_namespace(host_mounts, CLONE_NEWNS)) ::_exit(1);
-    ::dup2(file, 0);
-    (void)os::close_range(3, ~0U, os::UnshareTable::no);
-    // JUSTIFICATION: execve takes char* and writes nothing.
-    for (const char* path : {"/usr/sbin/mke2fs", "/sbin/mke2fs"})
-      ::execve(path, const_cast<char* const*>(arguments), const_cast<char* const*>(environment));
-    ::_exit(127);
-  }
-  return os::pidfd_open(child);
+    return os::enter_namespace(host_mounts, CLONE_NEWNS).has_value();
+  };
+  return os::pidfd_open(TRY(start_mke2fs(file, inodes, Journal::no, prepare)));
 }
 
 Result<void> format_ended(const os::Exit& exit) {

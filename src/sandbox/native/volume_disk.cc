@@ -5,21 +5,18 @@
 #include <linux/mount.h>
 #include <sys/file.h>
 #include <sys/ioctl.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <csignal>
 #include <cstdio>
 #include <filesystem>
 
 #include "os/file.h"
-#include "os/fork.h"
 #include "os/mount.h"
-#include "os/process.h"
 #include "sandbox/native/loop_device.h"
+#include "sandbox/native/mke2fs.h"
 
 namespace atl::sandbox::native {
 namespace {
@@ -27,40 +24,12 @@ namespace {
 constexpr const char* kImage = "disk.ext4";
 constexpr const char* kDraft = "disk.new";
 
-// With a journal, unlike the disks of sandboxes: this one must survive a loss of power.
 Result<void> format(int file, std::uint64_t inodes) {
-  const std::string count = std::to_string(inodes);
-  const char* const arguments[] = {"mke2fs",
-                                   "-q",
-                                   "-F",
-                                   "-t",
-                                   "ext4",
-                                   "-m",
-                                   "0",
-                                   "-O",
-                                   "^resize_inode",
-                                   "-E",
-                                   "lazy_itable_init=1,lazy_journal_init=1,nodiscard,root_owner=0:0",
-                                   "-N",
-                                   count.c_str(),
-                                   "/proc/self/fd/0",
-                                   nullptr};
-  const char* const environment[] = {"PATH=/usr/sbin:/sbin:/usr/bin:/bin", nullptr};
-  const pid_t child = os::fork_alone();
-  if (child < 0) return fail(errno_error(errno, "fork"));
-  if (child == 0) {
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    ::dup2(file, 0);
-    (void)os::close_range(3, ~0U, os::UnshareTable::no);
-    // JUSTIFICATION: execve takes char* and writes nothing.
-    for (const char* path : {"/usr/sbin/mke2fs", "/sbin/mke2fs"})
-      ::execve(path, const_cast<char* const*>(arguments), const_cast<char* const*>(environment));
-    ::_exit(127);
-  }
+  const pid_t child = TRY(start_mke2fs(file, inodes, Journal::yes, [] { return true; }));
   int status = 1;
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
-  if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
+  if (WIFEXITED(status) && WEXITSTATUS(status) == kNoMke2fs)
     return fail(Code::unsupported, "a volume's disk needs mke2fs: install e2fsprogs");
   if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
     return fail(Code::unsupported,

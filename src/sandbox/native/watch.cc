@@ -18,11 +18,11 @@ Limits of_the_sandbox(Limits limits) {
 
 // While nothing runs nothing changes, and the last look is as good as a new one.
 ResourceMonitor::Source source_of(const std::weak_ptr<NativeState>& weak) {
-  return [weak, last = std::make_shared<std::optional<Usage>>()]() -> Result<Usage> {
+  return [weak, last = std::optional<Usage>()]() mutable -> Result<Usage> {
     const auto state = weak.lock();
     if (!state || state->ended) return fail(Code::not_found, "the sandbox has ended");
-    if (!*last || state->is_busy()) *last = state->usage();
-    return **last;
+    if (!last || state->is_busy()) last = state->usage();
+    return *last;
   };
 }
 
