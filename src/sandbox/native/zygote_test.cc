@@ -286,7 +286,8 @@ TEST_F(ZygoteTest, SurvivesCodeThatAttacksTheRunner) {
 TEST_F(ZygoteTest, OneThatDoesNotAnswerIsGivenUp) {
   const auto sandbox = warm_sandbox();
   said(forked_interpreter(*sandbox), "x = 7");
-  // The pool makes another sandbox and forks its interpreter: it must not be the one that finds the zygote stopped.
+  // The pool makes another sandbox and forks its interpreter: it must not be the one that finds the zygote
+  // stopped.
   await_full_pool();
   const auto status = [](const std::string& pid, const std::string& name) {
     std::ifstream file("/proc/" + pid + "/status");
