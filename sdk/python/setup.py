@@ -3,11 +3,13 @@
     ATOLL_NATIVE=0 pip install sdk/python          without the module
     ATOLL_NATIVE=required pip install sdk/python   with it, or not at all
 """
+import contextlib
 import os
 import pathlib
 import shutil
 import subprocess
 import sys
+import tempfile
 
 from setuptools import Distribution, setup
 from setuptools.command.build_py import build_py
@@ -45,6 +47,40 @@ def missing():
     return ""
 
 
+@contextlib.contextmanager
+def alone(directory):
+    """One build at a time uses a directory; others wait for it."""
+    import fcntl  # not on Windows, where nothing is built
+
+    with open(directory / "lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def compile_native(nanobind):
+    """Compiles it, and the core below it unless an earlier call did: that does not depend on the Python, so that modules for
+    several Pythons share one directory."""
+    shared = ROOT / ".deps/sdk/native"
+    shared.mkdir(parents=True, exist_ok=True)
+    tag = f"{sys.implementation.name}-{sys.version_info.major}.{sys.version_info.minor}"
+    log, into = shared / f"log-{tag}", shared / f"module-{tag}"
+    with alone(shared):
+        log.unlink(missing_ok=True)
+        first = not (shared / "core/build.ninja").exists()
+        say("building the native module" + ("; the first time takes some minutes" if first else ""))
+        run(["cmake", "-G", "Ninja", "-S", ROOT, "-B", shared / "core", "-DATOLL_PYTHON_MODULE=ON",
+             "-DCMAKE_BUILD_TYPE=Release", "-DATOLL_UNITY=ON", f"-DATOLL_PYTHON_MODULE_INTO={into}",
+             f"-DPython_EXECUTABLE={sys.executable}", "-UPython_INCLUDE_DIR*", "-U_Python_*", "-UNB_*",
+             f"-Dnanobind_DIR={nanobind.cmake_dir()}"], log)
+        run(["ninja", "-C", shared / "core", "_native"], log)
+        made = next(into.glob("_native*.so"))
+        # One that cannot be loaded must not be packed.
+        run([sys.executable, "-c", f"import sys; sys.path.insert(0, {str(into)!r}); import _native"], log)
+        copy = pathlib.Path(tempfile.mkdtemp()) / made.name
+        shutil.copy2(made, copy)
+        return copy
+
+
 def build_native():
     """The module's file, or why it could not be built."""
     reason = missing()
@@ -53,20 +89,7 @@ def build_native():
             raise RuntimeError(reason)
         import nanobind
 
-        tag = f"{sys.implementation.name}-{sys.version_info.major}.{sys.version_info.minor}"
-        into = ROOT / ".deps/sdk/native" / tag
-        into.mkdir(parents=True, exist_ok=True)
-        log = into / "log"
-        log.unlink(missing_ok=True)
-        say("building the native module; the first time takes some minutes")
-        run(["cmake", "-G", "Ninja", "-S", ROOT, "-B", into, "-DATOLL_PYTHON_MODULE=ON", "-DCMAKE_BUILD_TYPE=Release",
-             "-DATOLL_UNITY=ON", f"-DPython_EXECUTABLE={sys.executable}",
-             f"-Dnanobind_DIR={nanobind.cmake_dir()}"], log)
-        run(["ninja", "-C", into, "_native"], log)
-        made = next((into / "module").glob("_native*.so"))
-        # One that cannot be loaded must not be packed.
-        run([sys.executable, "-c", f"import sys; sys.path.insert(0, {str(made.parent)!r}); import _native"], log)
-        return made, ""
+        return compile_native(nanobind), ""
     except Exception as problem:  # whatever keeps it from being built, the pure package works
         if os.environ.get("ATOLL_NATIVE") == "required":
             raise

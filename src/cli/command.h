@@ -39,7 +39,15 @@ int report(const Error& error);
 // What may follow `words` on a command line, for the shell's completion; the last word is being typed.
 int complete_words(const CommandFacts& program, const std::vector<std::string>& words);
 
-// Whether everything that was printed has arrived. Says what is wrong on standard error if not.
+// Whether everything that was printed has arrived. Says what is wrong on standard error if not, except that
+// nobody reads: then the program ends without a word, as programs do in front of `| head`.
 bool flush_output();
+
+// Whether nobody reads our output any more. If so the program ends by SIGPIPE, whatever status its command
+// gives.
+bool reader_is_gone();
+
+// Ends the process by a signal, without a core file.
+int end_by(int signal);
 
 }  // namespace atl::cli

@@ -5,8 +5,11 @@
 #include <optional>
 #include <string>
 
-#include "config/configuration.h"
-#include "daemon/local_access.h"
+#include "cli/connection.h"
+
+namespace atl::client {
+class SandboxClient;
+}
 
 namespace atl::cli {
 
@@ -25,8 +28,10 @@ class DaemonClient {
   Result<std::string> text(std::string method, std::string target, std::string body = {});
 
  private:
-  explicit DaemonClient(daemon::LocalAccess access) : access_(std::move(access)) {}
-  daemon::LocalAccess access_;
+  DaemonClient(Endpoint endpoint, std::shared_ptr<client::SandboxClient> library)
+      : endpoint_(std::move(endpoint)), library_(std::move(library)) {}
+  Endpoint endpoint_;
+  std::shared_ptr<client::SandboxClient> library_;
 };
 
 }  // namespace atl::cli

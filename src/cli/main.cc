@@ -1,5 +1,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -31,6 +33,9 @@ void occupy_standard_descriptors() {
     if (::fcntl(fd, F_GETFD) < 0) (void)::open("/dev/null", fd == 1 ? O_RDONLY : O_WRONLY);
 }
 
+// Whoever read our output is gone. The end is then the signal that this would have sent.
+bool reader_left = false;
+
 int run(int argc, char** argv) {
   occupy_standard_descriptors();
   CommandLine line("atoll", "Atoll: stateful sandboxes for AI agents", fmt::format("atoll {}", version()));
@@ -45,8 +50,9 @@ int run(int argc, char** argv) {
       return complete_words(line.facts(), std::vector<std::string>(argv + 2, argv + argc));
     return line.run(argc, argv);
   } catch (const std::system_error& error) {
-    // fmt throws if output cannot be written. Standard error may be what failed, so it is written to
-    // directly.
+    // fmt throws if output cannot be written.
+    if (error.code().value() == EPIPE && reader_is_gone()) return 1;
+    // Standard error may be what failed, so it is written to directly.
     const std::string message = fmt::format("atoll: output cannot be written: {}\n", error.what());
     (void)!::write(STDERR_FILENO, message.data(), message.size());
     return 1;
@@ -55,7 +61,14 @@ int run(int argc, char** argv) {
 
 }  // namespace
 
+bool reader_is_gone() {
+  pollfd output{STDOUT_FILENO, 0, 0};
+  if (::poll(&output, 1, 0) == 1 && (output.revents & POLLERR) != 0) reader_left = true;
+  return reader_left;
+}
+
 int report(const Error& error) {
+  if (error.message().ends_with(std::strerror(EPIPE)) && reader_is_gone()) return 1;
   fmt::print(stderr, "atoll: {}\n", error.message());
   if (!error.detail().empty()) fmt::print(stderr, "atoll: ({})\n", error.detail());
   return row(error.code()).exit_status;
@@ -66,15 +79,28 @@ bool flush_output() {
   const bool failed_before = std::ferror(stdout) != 0;
   errno = 0;
   if (std::fflush(stdout) == 0 && !failed_before && std::cout) return true;
+  if (reader_is_gone()) {
+    std::clearerr(stdout);
+    return false;
+  }
   fmt::print(stderr, "atoll: standard output cannot be written{}{}\n", errno != 0 ? ": " : "",
              errno != 0 ? std::strerror(errno) : "");
   std::clearerr(stdout);
   return false;
 }
 
+int end_by(int signal) {
+  rlimit none{0, 0};
+  ::setrlimit(RLIMIT_CORE, &none);
+  std::signal(signal, SIG_DFL);
+  ::raise(signal);
+  return 128 + signal;
+}
+
 }  // namespace atl::cli
 
 int main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);
-  return atl::cli::run(argc, argv);
+  const int status = atl::cli::run(argc, argv);
+  return atl::cli::reader_left ? atl::cli::end_by(SIGPIPE) : status;
 }

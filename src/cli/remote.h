@@ -11,8 +11,9 @@
 #include "cli/connection.h"
 
 namespace atl::client {
+class AtollError;
 class SandboxClient;
-}
+}  // namespace atl::client
 
 namespace atl::cli {
 
@@ -37,20 +38,21 @@ struct RemoteCall {
   bool ends_in_order = false;
 };
 
-// The error that an answer with a status of 300 and more stands for.
-Error refusal_of(int status, const std::string& body);
-// Nobody answers there: names the address, who says that the service is there, and `atoll serve`.
-Error unreachable(const Endpoint& endpoint, const Error& reason);
+// An exception of the client library as the error that commands report. One that nobody answers names the
+// address, who says that the service is there, and `atoll serve`.
+Error error_of(const Endpoint& endpoint, const client::AtollError& error);
 
-// The service at an endpoint, as commands use it: calls wait until they are answered. Whole answers come
-// through the C++ client library, streams over connections of their own. Several threads may call at once. An
-// error of the service comes back with its code, message and field. One that nobody answers is
-// Code::unavailable and names the address, who says that the service is there, and `atoll serve`.
+// The service at an endpoint, as commands use it, through the C++ client library: calls wait until they are
+// answered. Several threads may call at once. An error of the service comes back with its code, message and
+// field. One that nobody answers is Code::unavailable and names the address, who says that the service is
+// there, and `atoll serve`.
 class Remote {
  public:
   static Result<Remote> open(const ConnectionFlags& flags);
 
   const Endpoint& endpoint() const { return endpoint_; }
+  // For what has a form of its own there: terminals.
+  client::SandboxClient& library() const { return *library_; }
 
   // The answer as it is. Nothing is sent twice.
   Result<std::string> text(RemoteCall call) const;

@@ -1,5 +1,6 @@
 """The designs' own names: directories with skills, the lifecycle, records, security, execution."""
 import dataclasses
+import inspect
 import json
 import os
 import pathlib
@@ -270,3 +271,42 @@ def test_the_engine_enforces_memory(here):
     engine = atoll.ExecutionEngine(atoll.SecurityManager("off"), atoll.ResourceMonitor({"memory_mb": 64}))
     assert engine.execute_code("x = bytearray(200 << 20)", "python").status in ("oom", "error")
     engine.close()
+
+
+# Signatures as the third design writes them: names, order, defaults.
+SIGNATURES = {
+    atoll.SecurityManager: {
+        "__init__": "config_path", "validate_python_code": "code", "validate_javascript_code": "code",
+        "validate_shell_code": "code", "check_imports": "code, language", "analyze_security_risk": "code, language"},
+    atoll.ResourceMonitor: {
+        "__init__": "limits_config", "start_monitoring": "process_id", "get_current_usage": "session_id",
+        "check_limits": "session_id", "terminate_if_exceeded": "session_id", "get_performance_metrics": "session_id"},
+    atoll.ExecutionEngine: {
+        "__init__": "security_manager, resource_monitor", "execute_code": "code, language, context",
+        "prepare_environment": "language", "cleanup_environment": "env_id", "get_execution_history": "limit=100"},
+}
+
+
+@pytest.mark.parametrize("kind", SIGNATURES, ids=lambda kind: kind.__name__)
+def test_signatures_are_the_designs(kind):
+    for name, wanted in SIGNATURES[kind].items():
+        given = [one for one in inspect.signature(getattr(kind, name)).parameters.values() if one.name != "self"]
+        for parameter, written in zip(given, wanted.split(", ")):
+            word, _, default = written.partition("=")
+            assert parameter.name == word and parameter.kind is parameter.POSITIONAL_OR_KEYWORD, (name, written)
+            assert not default or parameter.default == int(default), (name, written)
+        assert len(given) >= len(wanted.split(", ")), name
+        # What we add beyond the design may be left out.
+        assert all(one.default is not one.empty for one in given[len(wanted.split(", ")):]), name
+
+
+def test_providers_behind_one_call_as_the_design_writes_them(here):
+    manager = atoll.Lifecycle(storage_path="./storage", runtime_path="./sandbox_runtime").sandbox_mgr
+    session_id = "one"
+    facts = manager.start_sandbox(session_id, "Python3", provider="e2b")
+    assert manager.execute_code(session_id, "6 * 7").text == "42" and facts["session_id"] == session_id
+    # Without an engine the answer names what is missing, and nothing is left behind.
+    with pytest.raises(errors.AtollError, match="docker"):
+        manager.start_sandbox("two", "python:latest", provider="docker")
+    with pytest.raises(errors.NotFoundError):
+        manager.execute_code("two", "1")

@@ -5,7 +5,7 @@ import re
 import threading
 
 import pytest
-from atoll import embedded, errors
+from atoll import RiskLevel, SecurityManager, embedded, errors
 from atoll.embedded import FileStorage, Policy, SandboxShell, VirtualFileSystem, file_entry
 
 if os.environ.get("ATOLL_NATIVE") == "0":
@@ -193,6 +193,22 @@ def test_verdicts(tmp_path):
         Policy(file=own)
     own.write_text("extends: strict\n")
     assert not Policy(file=own).validate("import os; os.system('x')").allowed
+
+
+def test_the_security_manager_of_the_designs_needs_no_program(tmp_path, monkeypatch):
+    monkeypatch.delenv("ATOLL_PROGRAM", raising=False)
+    monkeypatch.setenv("PATH", "/nonexistent")
+    policies = tmp_path / "policies.yaml"
+    policies.write_text("python:\n  forbidden_imports: [os]\nshell:\n  forbidden_commands: [rm]\n")
+    manager = SecurityManager(config_path=str(policies))
+    assert manager.check_imports("import os.path, json", "python") == ["os.path"]
+    assert not manager.validate_shell_code("rm x").allowed and manager.validate_javascript_code("1").allowed
+    assert SecurityManager("strict").validate_python_code("import os; os.system('x')").risk >= RiskLevel.HIGH
+    policies.write_text("python:\n  forbidden_import: [os]\n")
+    with pytest.raises(errors.ConfigurationError, match="policies.yaml:2:3"):
+        SecurityManager(str(policies))
+    with pytest.raises(errors.InvalidArgumentError, match="cobol"):
+        manager.validate("x", "cobol")
 
 
 def test_the_guide_runs_as_it_is_written(capsys):

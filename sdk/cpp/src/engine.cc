@@ -156,6 +156,7 @@ class HttpExchange final : public Exchange, public std::enable_shared_from_this<
   // Each fails once the connection was given up.
   net::HttpCall& http();
   net::ByteStream& raw();
+  Task<void> write_in_turn(std::string bytes);
   // Runs one step; after a failure nothing more is read or written, except that an answer can be read whose
   // request was not taken to its end.
   enum class Way : bool { in, out };
@@ -166,6 +167,8 @@ class HttpExchange final : public Exchange, public std::enable_shared_from_this<
   std::unique_ptr<net::HttpCall> http_;   // touched on the loop only
   std::unique_ptr<net::ByteStream> raw_;  // after a 101, instead
   bool closed_ = false;
+  bool writing_ = false;
+  std::string waiting_;  // to be written after what is being written
 };
 
 class HttpEngine final : public Engine, public std::enable_shared_from_this<HttpEngine> {
@@ -430,7 +433,9 @@ Async<std::shared_ptr<Exchange>> HttpEngine::open(Request request, Body body, Ca
     auto http =
         std::make_unique<net::HttpCall>(loop_->context.get_executor(), std::move(stream), net_options_);
     std::string host = url_.authority();
-    auto how = body == Body::whole ? net::RequestBody::whole : net::RequestBody::streamed;
+    auto how = body == Body::whole   ? net::RequestBody::whole
+               : body == Body::sized ? net::RequestBody::sized
+                                     : net::RequestBody::streamed;
     value_or_throw(co_await http->start(wire, host, how));
     Opened exchange = std::make_shared<HttpExchange>(shared_from_this(), std::move(http));
     co_return exchange;
@@ -537,8 +542,24 @@ Async<std::string> HttpExchange::read_raw(CallOptions call) {
 }
 
 Async<void> HttpExchange::write_raw(std::string bytes, CallOptions call) {
-  auto work = [bytes = std::move(bytes)](HttpExchange& self) { return self.raw().write(bytes); };
+  auto work = [bytes = std::move(bytes)](HttpExchange& self) { return self.write_in_turn(bytes); };
   return step<void>(std::move(work), call, engine_->options().timeout);
+}
+
+// Whoever comes while another writes leaves his bytes to that one: frames of two must not mix.
+Task<void> HttpExchange::write_in_turn(std::string bytes) {
+  net::ByteStream& to = raw();
+  waiting_ += bytes;
+  if (std::exchange(writing_, true)) co_return atl::Result<void>();
+  while (!waiting_.empty()) {
+    auto written = co_await to.write(std::exchange(waiting_, {}));
+    if (!written) {
+      writing_ = false;
+      co_return fail(std::move(written).error());
+    }
+  }
+  writing_ = false;
+  co_return atl::Result<void>();
 }
 
 std::string from_environment(const char* name) {

@@ -23,8 +23,9 @@ struct Head {
   std::string header(std::string_view name) const;
 };
 
-// How the request's body goes: at once, or with write() and finish().
-enum class Body : bool { whole, streamed };
+// How the request's body goes: at once, or with write() and finish(), of a length that is not known or that
+// the header Content-Length says.
+enum class Body : std::uint8_t { whole, streamed, sized };
 
 // One call whose bodies flow. Destroying it early closes the connection, and the service ends what it ran for
 // this call alone. One operation at a time each way; after one that timed out or was canceled the connection

@@ -7,9 +7,10 @@ namespace {
 
 constexpr std::size_t kEventBytesMax = 256U << 20;
 
-std::optional<Event> event_of(std::string_view block) {
-  Event event{"message", {}};
-  std::string data;
+}  // namespace
+
+std::optional<StreamEvent> EventReader::event_of(std::string_view block) {
+  StreamEvent event{.id = {}, .name = "message", .data = {}};
   bool found = false;
   while (!block.empty()) {
     std::string_view line = block.substr(0, block.find('\n'));
@@ -18,22 +19,27 @@ std::optional<Event> event_of(std::string_view block) {
     std::string_view value = colon == std::string_view::npos ? std::string_view() : line.substr(colon + 1);
     if (value.starts_with(' ')) value.remove_prefix(1);
     std::string_view field = line.substr(0, colon);
+    if (field == "id") last_id_ = value;
     if (field == "event") event.name = value;
     if (field != "data") continue;
-    if (std::exchange(found, true)) data += '\n';
-    data += value;
+    if (std::exchange(found, true)) event.data += '\n';
+    event.data += value;
   }
   if (!found) return std::nullopt;
-  try {
-    event.data = Json::parse(data);
-  } catch (const JsonError& error) {
-    throw ProtocolError(fmt::format("the event '{}' holds no JSON: {}", event.name, error.message()));
-  }
-  if (!event.data.is_object()) throw ProtocolError(fmt::format("the event '{}' holds no object", event.name));
+  event.id = last_id_;
   return event;
 }
 
-}  // namespace
+Event read_event(const StreamEvent& event) {
+  Event read{event.name, {}};
+  try {
+    read.data = Json::parse(event.data);
+  } catch (const JsonError& error) {
+    throw ProtocolError(fmt::format("the event '{}' holds no JSON: {}", event.name, error.message()));
+  }
+  if (!read.data.is_object()) throw ProtocolError(fmt::format("the event '{}' holds no object", event.name));
+  return read;
+}
 
 void EventReader::feed(std::string_view bytes) {
   // What was looked at before holds no end, except that an end may be cut in two.
@@ -49,20 +55,27 @@ void EventReader::feed(std::string_view bytes) {
   left_.erase(0, begin);
 }
 
-std::optional<Event> EventReader::next() {
+std::optional<StreamEvent> EventReader::next() {
   if (ready_.empty()) return std::nullopt;
-  Event event = std::move(ready_.front());
+  StreamEvent event = std::move(ready_.front());
   ready_.pop_front();
   return event;
 }
 
-Async<std::optional<Event>> EventSource::next(std::shared_ptr<EventSource> self, CallOptions call) {
+Async<std::optional<StreamEvent>> EventSource::next_as_it_came(std::shared_ptr<EventSource> self,
+                                                               CallOptions call) {
   while (true) {
     if (auto event = self->reader_.next()) co_return event;
     std::string piece = co_await self->exchange_->read(call);
     if (piece.empty()) co_return std::nullopt;
     self->reader_.feed(piece);
   }
+}
+
+Async<std::optional<Event>> EventSource::next(std::shared_ptr<EventSource> self, CallOptions call) {
+  std::optional<StreamEvent> came = co_await next_as_it_came(self, std::move(call));
+  if (!came) co_return std::nullopt;
+  co_return read_event(*came);
 }
 
 bool is_json(const Head& head) {

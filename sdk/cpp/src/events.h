@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "atoll/streams.h"
 #include "engine.h"
 
 // Server-sent events, and the two kinds of streams that are made of them.
@@ -18,14 +19,19 @@ struct Event {
 // Bytes in, whole events out. An event may be cut anywhere, also inside a character.
 class EventReader {
  public:
-  // ProtocolError for an event that holds no JSON object or is longer than any that the service sends.
+  // ProtocolError for an event that is longer than any that the service sends.
   void feed(std::string_view bytes);
-  std::optional<Event> next();
+  std::optional<StreamEvent> next();
 
  private:
+  std::optional<StreamEvent> event_of(std::string_view block);
+
   std::string left_;
-  std::deque<Event> ready_;
+  std::string last_id_;
+  std::deque<StreamEvent> ready_;
 };
+// ProtocolError for one that holds no JSON object.
+Event read_event(const StreamEvent& event);
 
 // The events of one answer as they come. One reader at a time.
 class EventSource {
@@ -33,6 +39,8 @@ class EventSource {
   explicit EventSource(std::shared_ptr<Exchange> exchange) : exchange_(std::move(exchange)) {}
   // Nothing at the end of the answer.
   static Async<std::optional<Event>> next(std::shared_ptr<EventSource> self, CallOptions call);
+  static Async<std::optional<StreamEvent>> next_as_it_came(std::shared_ptr<EventSource> self,
+                                                           CallOptions call);
 
  private:
   std::shared_ptr<Exchange> exchange_;

@@ -10,7 +10,13 @@ struct TerminalState {
   FrameReader reader;
   mutable std::mutex mutex;
   std::optional<TerminalExit> exit;
+  std::int64_t pid = 0;
+  std::uint64_t position = 0, lost = 0;
 
+  void came(std::size_t bytes) {
+    std::scoped_lock lock(mutex);
+    position += bytes;
+  }
   bool over() const {
     std::scoped_lock lock(mutex);
     return exit.has_value();
@@ -21,6 +27,15 @@ struct TerminalState {
       TerminalExit told = read_terminal_exit(word);
       std::scoped_lock lock(mutex);
       exit = std::move(told);
+    } else if (word["type"] == Json("start")) {
+      std::scoped_lock lock(mutex);
+      pid = word["pid"].as_integer();
+      position = static_cast<std::uint64_t>(word["at"].as_integer());
+    } else if (word["type"] == Json("lost")) {
+      auto bytes = static_cast<std::uint64_t>(word["bytes"].as_integer());
+      std::scoped_lock lock(mutex);
+      position += bytes;
+      lost += bytes;
     } else if (word["type"] == Json("error")) {
       ErrorFacts facts{.code = "invalid_argument", .category = "user", .http_status = 400};
       const Json& message = word["message"];
@@ -43,7 +58,10 @@ Async<std::string> next_output(std::shared_ptr<TerminalState> state, CallOptions
       state->reader.feed(bytes);
       continue;
     }
-    if (frame->opcode == Opcode::binary && !frame->payload.empty()) co_return std::move(frame->payload);
+    if (frame->opcode == Opcode::binary && !frame->payload.empty()) {
+      state->came(frame->payload.size());
+      co_return std::move(frame->payload);
+    }
     if (frame->opcode == Opcode::text) state->obey(frame->payload);
     if (frame->opcode == Opcode::ping) {
       std::string pong = masked_frame(Opcode::pong, frame->payload);
@@ -78,11 +96,31 @@ std::optional<TerminalExit> Terminal::exit() const {
   return state_->exit;
 }
 
+std::int64_t Terminal::pid() const {
+  std::scoped_lock lock(state_->mutex);
+  return state_->pid;
+}
+
+std::uint64_t Terminal::position() const {
+  std::scoped_lock lock(state_->mutex);
+  return state_->position;
+}
+
+std::uint64_t Terminal::lost() const {
+  std::scoped_lock lock(state_->mutex);
+  return state_->lost;
+}
+
 Async<Terminal> Session::terminal_async(TerminalOptions options, CallOptions call) {
   auto session = state_;
   Request request = get_request(session->path("/terminal"), {{"columns", std::to_string(options.columns)},
                                                              {"rows", std::to_string(options.rows)}});
   if (options.cwd) request.query.emplace_back("cwd", *options.cwd);
+  if (options.keep) request.query.emplace_back("keep", "true");
+  if (options.process) {
+    request.query.emplace_back("process", std::to_string(*options.process));
+    request.query.emplace_back("from", std::to_string(options.from));
+  }
   std::string key = web_socket_key();
   request.headers = {{"Connection", "Upgrade"},
                      {"Upgrade", "websocket"},

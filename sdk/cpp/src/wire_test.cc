@@ -7,8 +7,8 @@ namespace atl::client::detail {
 namespace {
 
 TEST(ClientEvents, RefusesWhatIsNoObject) {
-  EXPECT_THROW(EventReader().feed("event: x\ndata: nope\n\n"), ProtocolError);
-  EXPECT_THROW(EventReader().feed("event: x\ndata: 1\n\n"), ProtocolError);
+  EXPECT_THROW(read_event({.id = {}, .name = "x", .data = "nope"}), ProtocolError);
+  EXPECT_THROW(read_event({.id = {}, .name = "x", .data = "1"}), ProtocolError);
 }
 
 TEST(ClientEvents, MayBeCutAnywhere) {
@@ -21,7 +21,7 @@ TEST(ClientEvents, MayBeCutAnywhere) {
       while (auto event = reader.next()) {
         names.push_back(event->name);
         if (event->name == "stdout") {
-          EXPECT_EQ(event->data["text"].as_string(), "\xe2\x82\xac");
+          EXPECT_EQ(read_event(*event).data["text"].as_string(), "\xe2\x82\xac");
         }
       }
     }
@@ -35,7 +35,15 @@ TEST(ClientEvents, JoinsLinesOfData) {
   auto event = reader.next();
   ASSERT_TRUE(event);
   EXPECT_EQ(event->name, "message");
-  EXPECT_EQ(event->data["a"].as_integer(), 1);
+  EXPECT_EQ(read_event(*event).data["a"].as_integer(), 1);
+}
+
+TEST(ClientEvents, KeepTheirIdUntilAnotherHasOne) {
+  EventReader reader;
+  reader.feed("id: 7\nevent: a\ndata: {}\n\n: still here\n\nevent: b\ndata: {}\n\nid: 8\ndata: {}\n\n");
+  std::vector<std::string> ids;
+  while (auto event = reader.next()) ids.push_back(event->name + event->id);
+  EXPECT_EQ(ids, (std::vector<std::string>{"a7", "b7", "message8"}));
 }
 
 TEST(ClientFrames, RefusesWhatNoServerSends) {

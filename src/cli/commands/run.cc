@@ -295,7 +295,7 @@ Task<int> run_command(asio::io_context& loop, session::Service& service, const R
   signals.cancel();
   if (box.network == sandbox::Network::egress) (void)co_await show_refusals(service, who, box.session_id);
   if (!outcome) co_return fail(std::move(outcome).error());
-  if (!outcome->reason.empty())
+  if (!outcome->reason.empty() && !reader_is_gone())
     fmt::print(stderr, "atoll: {}: {}\n", to_string(outcome->ending), outcome->reason);
   if (outcome->ending == Ending::lost) co_return kOwnFailure;
   co_return exit_status(*outcome);

@@ -1,23 +1,22 @@
+#include <atoll/client.h>
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/ioctl.h>
+#include <sys/signalfd.h>
 #include <termios.h>
 #include <unistd.h>
 
-#include <boost/asio/as_tuple.hpp>
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/posix/stream_descriptor.hpp>
-#include <boost/asio/signal_set.hpp>
-#include <boost/asio/steady_timer.hpp>
-#include <boost/asio/use_awaitable.hpp>
+#include <array>
+#include <cerrno>
+#include <condition_variable>
 #include <csignal>
+#include <mutex>
+#include <stop_token>
+#include <thread>
 
-#include "base/json.h"
-#include "cli/answer.h"
 #include "cli/commands/session.h"
 #include "cli/detach_keys.h"
-#include "cli/web_socket.h"
 #include "config/checked.h"
 #include "os/fd.h"
 #include "os/file.h"
@@ -26,10 +25,6 @@
 namespace atl::cli {
 namespace {
 
-namespace asio = boost::asio;
-namespace bj = boost::json;
-
-constexpr auto kTuple = asio::as_tuple(asio::use_awaitable);
 constexpr int kTries = 60;
 constexpr std::chrono::seconds kBetweenTries{1};
 
@@ -64,130 +59,181 @@ winsize size_of_terminal() {
   return size;
 }
 
+// What a terminal is told of: its window, and that whoever looks at it leaves.
+sigset_t signals_of_terminal() {
+  sigset_t set;
+  ::sigemptyset(&set);
+  for (const int number : {SIGWINCH, SIGTERM, SIGHUP}) ::sigaddset(&set, number);
+  return set;
+}
+
 enum class Ended : std::uint8_t { exited, detached, cut };
 
-// One attachment over several connections. Loop thread only.
+// One attachment over several connections. The calling thread shows what comes; another sends keys and sizes.
 class Attachment {
  public:
-  Attachment(asio::io_context& loop, Endpoint endpoint, AttachFlags flags, DetachKeys keys)
-      : loop_(loop), endpoint_(std::move(endpoint)), flags_(std::move(flags)), keys_(std::move(keys)) {}
-
-  Task<int> run() {
+  Attachment(const Remote& remote, AttachFlags flags, DetachKeys keys)
+      : remote_(remote), flags_(std::move(flags)), keys_(std::move(keys)) {
     if (!flags_.process.empty()) pid_ = std::stoll(flags_.process);
-    CO_CHECK(co_await connect());
-    asio::co_spawn(loop_, forward_keys(), asio::detached);
-    asio::co_spawn(loop_, forward_size(), asio::detached);
+    int ends[2] = {-1, -1};
+    if (::pipe2(ends, O_CLOEXEC) != 0) return;
+    wake_read_ = os::Fd(ends[0]);
+    wake_write_ = os::Fd(ends[1]);
+  }
+
+  Result<int> run() {
+    TRY(connect());
+    const std::jthread sender([this](const std::stop_token& over) { forward(over); });
+    const Waker waker(wake_write_);
     while (true) {
-      CO_TRY(const Ended ended, co_await show());
-      if (ended == Ended::exited) co_return status_;
+      const Ended ended = TRY(show());
+      if (ended == Ended::exited) return status_;
       if (ended == Ended::detached) {
         say(fmt::format("detached; `atoll session attach {} --process {}` comes back", flags_.id, pid_));
-        co_return 0;
+        return 0;
       }
-      CO_CHECK(co_await come_back());
+      TRY(come_back());
     }
   }
 
  private:
-  Task<void> connect() {
+  // Ends the sender's wait before it is joined.
+  struct Waker {
+    explicit Waker(os::Fd& kept) : end(kept) {}
+    Waker(const Waker&) = delete;
+    Waker& operator=(const Waker&) = delete;
+    ~Waker() { end = os::Fd(); }
+    os::Fd& end;
+  };
+
+  std::shared_ptr<client::Terminal> terminal() const {
+    const std::scoped_lock lock(mutex_);
+    return terminal_;
+  }
+
+  Result<void> connect() {
     const winsize size = size_of_terminal();
-    std::string target = session_target(
-        flags_.id, fmt::format("/terminal?keep=true&columns={}&rows={}", size.ws_col, size.ws_row));
-    if (pid_ != 0) target += fmt::format("&process={}&from={}", pid_, at_);
-    if (!flags_.cwd.empty()) target += "&cwd=" + net::percent_encode(flags_.cwd);
-    auto made = co_await ClientWebSocket::connect(loop_.get_executor(), endpoint_, std::move(target));
-    if (!made) co_return fail(std::move(made).error());
-    socket_ = std::move(*made);
-    co_return co_await send_size();
+    client::TerminalOptions options;
+    options.columns = size.ws_col;
+    options.rows = size.ws_row;
+    options.keep = true;
+    if (!flags_.cwd.empty()) options.cwd = flags_.cwd;
+    if (pid_ != 0) {
+      options.process = pid_;
+      options.from = at_;
+    }
+    client::CallOptions call;
+    call.timeout = client::Milliseconds(0);
+    call.stop = detached_.get_token();
+    try {
+      client::Session session = remote_.library().get(flags_.id, call);
+      session.keep();
+      auto made = std::make_shared<client::Terminal>(session.terminal(std::move(options), call));
+      // One that is come back to has the size of whoever saw it last.
+      made->resize(size.ws_col, size.ws_row, call);
+      const std::scoped_lock lock(mutex_);
+      terminal_ = std::move(made);
+      return {};
+    } catch (const client::AtollError& error) {
+      return fail(error_of(remote_.endpoint(), error));
+    }
   }
 
   // Until the connection ends in one way or another.
-  Task<Ended> show() {
-    while (true) {
-      auto message = co_await socket_->receive();
-      if (detached_) co_return Ended::detached;
-      if (!message) co_return Ended::cut;
-      if (message->binary) {
-        at_ += message->bytes.size();
-        CO_CHECK(os::write_all(STDOUT_FILENO, message->bytes));
-        continue;
+  Result<Ended> show() {
+    const auto shown = terminal();
+    std::uint64_t lost = 0;
+    client::CallOptions call;
+    call.stop = detached_.get_token();
+    try {
+      while (true) {
+        const std::string output = shown->read(call);
+        if (shown->pid() != 0) pid_ = shown->pid();
+        if (shown->lost() > lost)
+          say(fmt::format("{} bytes of output are no longer kept",
+                          shown->lost() - std::exchange(lost, shown->lost())));
+        TRY(os::write_all(STDOUT_FILENO, output));
+        at_ = shown->position();
+        if (!output.empty()) continue;
+        status_ = shown->exit() ? shown->exit()->exit_code : 0;
+        return Ended::exited;
       }
-      CO_TRY(const bj::value told, json::parse(message->bytes));
-      const std::string type = text_at(told, "type");
-      if (type == "start") {
-        pid_ = static_cast<std::int64_t>(number_at(told, "pid"));
-        at_ = static_cast<std::uint64_t>(number_at(told, "at"));
-      } else if (type == "lost") {
-        at_ += static_cast<std::uint64_t>(number_at(told, "bytes"));
-        say(fmt::format("{:.0f} bytes of output are no longer kept", number_at(told, "bytes")));
-      } else if (type == "exit") {
-        status_ = static_cast<int>(number_at(told, "exit_code"));
-        co_return Ended::exited;
-      }
+    } catch (const client::AtollError&) {
+      if (shown->pid() != 0) pid_ = shown->pid();
+      return detached_.stop_requested() ? Ended::detached : Ended::cut;
     }
   }
 
-  Task<void> come_back() {
+  Result<void> come_back() {
     say("the connection was cut; trying again (the detach keys give up)");
-    asio::steady_timer timer(loop_);
-    for (int tries = 1; !detached_; ++tries) {
-      auto connected = co_await connect();
-      if (connected) co_return Result<void>();
+    for (int tries = 1; !detached_.stop_requested(); ++tries) {
+      auto connected = connect();
+      if (connected) return {};
       const Code code = connected.error().code();
       if (tries == kTries || code == Code::not_found || code == Code::unauthenticated ||
           code == Code::permission_denied)
-        co_return fail(std::move(connected).error());
-      timer.expires_after(kBetweenTries);
-      (void)co_await timer.async_wait(kTuple);
+        return fail(std::move(connected).error());
+      std::unique_lock lock(mutex_);
+      pause_.wait_for(lock, detached_.get_token(), kBetweenTries, [] { return false; });
     }
-    co_return fail(Code::canceled, "detached while the connection was cut");
+    return fail(Code::canceled, "detached while the connection was cut");
   }
 
-  asio::awaitable<void> forward_keys() {
-    asio::posix::stream_descriptor input(loop_, ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3));
-    std::string buffer(4096, '\0');
-    while (true) {
-      const auto [error, size] = co_await input.async_read_some(asio::buffer(buffer), kTuple);
-      if (error || size == 0) break;
-      const DetachKeys::Split split = keys_.take(std::string_view(buffer).substr(0, size));
-      if (!split.pass.empty() && socket_) {
-        net::Message message{true, split.pass};
-        (void)co_await socket_->send(std::move(message));
-      }
-      if (split.detach) break;
+  // Keys and sizes to whichever connection there is; what cannot be sent is the reader's to notice.
+  void forward(const std::stop_token& over) {
+    const sigset_t set = signals_of_terminal();
+    const os::Fd signals(::signalfd(-1, &set, SFD_CLOEXEC));
+    while (!over.stop_requested()) {
+      std::array<pollfd, 3> waits{
+          {{wake_read_.get(), POLLIN, 0}, {signals.get(), POLLIN, 0}, {STDIN_FILENO, POLLIN, 0}}};
+      if (::poll(waits.data(), waits.size(), -1) < 0 && errno != EINTR) break;
+      if (waits[0].revents != 0) return;
+      if (waits[1].revents != 0 && !obey(signals.get())) break;
+      if (waits[2].revents != 0 && !pass_keys()) break;
     }
     // The end of our input leaves the program, too: it waits for whoever comes back.
-    detached_ = true;
-    if (socket_) socket_->abort();
+    detached_.request_stop();
   }
 
-  asio::awaitable<void> forward_size() {
-    asio::signal_set signals(loop_, SIGWINCH);
-    while (true) {
-      const auto [error, number] = co_await signals.async_wait(kTuple);
-      if (error) co_return;
-      (void)co_await send_size();
-    }
-  }
-
-  Task<void> send_size() {
+  bool obey(int signals) {
+    signalfd_siginfo facts{};
+    if (::read(signals, &facts, sizeof facts) != sizeof facts) return true;
+    if (facts.ssi_signo != SIGWINCH) return false;
     const winsize size = size_of_terminal();
-    net::Message message{
-        false, fmt::format(R"({{"type":"resize","columns":{},"rows":{}}})", size.ws_col, size.ws_row)};
-    co_return co_await socket_->send(std::move(message));
+    try {
+      terminal()->resize(size.ws_col, size.ws_row);
+    } catch (const client::AtollError&) {  // the next connection begins with the size
+    }
+    return true;
+  }
+
+  bool pass_keys() {
+    std::string buffer(4096, '\0');
+    const ssize_t got = ::read(STDIN_FILENO, buffer.data(), buffer.size());
+    if (got < 0 && errno == EINTR) return true;
+    if (got <= 0) return false;
+    const DetachKeys::Split split =
+        keys_.take(std::string_view(buffer).substr(0, static_cast<std::size_t>(got)));
+    try {
+      if (!split.pass.empty()) terminal()->send(split.pass);
+    } catch (const client::AtollError&) {  // typed into a connection that is cut
+    }
+    return !split.detach;
   }
 
   static void say(const std::string& text) { fmt::print(stderr, "\r\natoll: {}\r\n", text); }
 
-  asio::io_context& loop_;
-  const Endpoint endpoint_;
+  const Remote& remote_;
   const AttachFlags flags_;
   DetachKeys keys_;
-  std::unique_ptr<ClientWebSocket> socket_;
+  mutable std::mutex mutex_;
+  std::shared_ptr<client::Terminal> terminal_;
+  std::condition_variable_any pause_;
+  std::stop_source detached_;
+  os::Fd wake_read_, wake_write_;
   std::int64_t pid_ = 0;
   std::uint64_t at_ = 0;  // number of the next byte of output
   int status_ = 0;
-  bool detached_ = false;
 };
 
 Result<int> attach_to(const SessionFlags& shared, const AttachFlags& flags) {
@@ -197,19 +243,12 @@ Result<int> attach_to(const SessionFlags& shared, const AttachFlags& flags) {
                             config::shown(flags.id)));
   if (!flags.process.empty()) TRY(config::Checked("--process", flags.process).whole_number(1, 4'294'967'295));
   DetachKeys keys = TRY(DetachKeys::parse(flags.keys));
-  Endpoint endpoint = TRY(shared.connection.find());
-  asio::io_context loop;
-  std::optional<Result<int>> status;
-  {
-    const BareTerminal bare;
-    Attachment attachment(loop, std::move(endpoint), flags, std::move(keys));
-    asio::co_spawn(loop, attachment.run(), [&](std::exception_ptr, Result<int> value) {
-      status.emplace(std::move(value));
-      loop.stop();
-    });
-    loop.run();
-  }
-  return status ? std::move(*status) : fail(Code::internal, "the terminal ended without a word");
+  // Before the first thread: all of them leave these to the sender.
+  const sigset_t set = signals_of_terminal();
+  ::pthread_sigmask(SIG_BLOCK, &set, nullptr);
+  const Remote remote = TRY(Remote::open(shared.connection));
+  const BareTerminal bare;
+  return Attachment(remote, flags, std::move(keys)).run();
 }
 
 }  // namespace

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <poll.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -90,7 +89,10 @@ shell::ExecuteOptions connected() {
     nobody_reads = true;
     running->cancel();
   };
-  options.on_stderr = [](std::string_view bytes) { write_all(2, bytes); };
+  // That the script was canceled because nobody reads is nobody's news.
+  options.on_stderr = [](std::string_view bytes) {
+    if (!nobody_reads) write_all(2, bytes);
+  };
   return options;
 }
 
@@ -148,15 +150,6 @@ int interact(shell::SandboxShell& sh) {
   write_all(1, "exit\n");
   shell::Executed last = run_finish(sh);
   return last.exited ? last.status : status;
-}
-
-// A script that a signal ended ends us by the same signal, so that our caller sees what bash's caller would.
-int end_by(int signal) {
-  rlimit none{0, 0};
-  ::setrlimit(RLIMIT_CORE, &none);
-  std::signal(signal, SIG_DFL);
-  ::raise(signal);
-  return 128 + signal;
 }
 
 Result<void> take_limits(const std::vector<std::string>& given, shell::Limits& limits) {
@@ -251,6 +244,8 @@ int run(const ShellFlags& flags) {
     for (const HostTree& tree : trees)
       if (auto written = write_back(fs, before, tree); !written) return report(written.error());
   if (nobody_reads) return end_by(SIGPIPE);
+  // A script that a signal ended ends us by the same signal, so that our caller sees what bash's caller
+  // would.
   return done->signal != 0 ? end_by(done->signal) : done->status;
 }
 

@@ -15,6 +15,7 @@
 #include "atoll/json.h"
 #include "atoll/models.h"
 #include "atoll/options.h"
+#include "atoll/streams.h"
 
 /// @file
 /// The client: creates and finds sessions, and speaks to them.
@@ -273,7 +274,9 @@ class Contexts {
   std::shared_ptr<detail::SessionState> session_;
 };
 
-/// A shell on a terminal. One reader at a time; others may write meanwhile. Destroying it hangs the shell up.
+/// A shell on a terminal. One reader at a time; others may write meanwhile. Destroying it hangs the shell up,
+/// unless it is kept (TerminalOptions::keep): then Session::terminal() comes back to it with pid() and
+/// position().
 class Terminal {
  public:
   explicit Terminal(std::shared_ptr<detail::TerminalState> state) : state_(std::move(state)) {}
@@ -291,6 +294,11 @@ class Terminal {
   Async<void> resize_async(int columns, int rows, CallOptions call = {});
   /// How the shell ended; nothing before read() told so.
   std::optional<TerminalExit> exit() const;
+  /// Of one that is kept, once read() has begun: its process, the number of the next byte of its output, and
+  /// how many bytes the service no longer had when this object came back.
+  std::int64_t pid() const;
+  std::uint64_t position() const;
+  std::uint64_t lost() const;
 
  private:
   std::shared_ptr<detail::TerminalState> state_;
@@ -532,6 +540,17 @@ class SandboxClient {
     return send_async(std::move(request), std::move(call)).get();
   }
   Async<Answer> send_async(Request request, CallOptions call = {});
+  /// Any call whose request or answer is too large to hold, or is not over at once. Never repeated once it
+  /// was sent.
+  Transfer open(Request request, BodyForm form = BodyForm::whole, CallOptions call = {}) {
+    return open_async(std::move(request), form, std::move(call)).get();
+  }
+  Async<Transfer> open_async(Request request, BodyForm form = BodyForm::whole, CallOptions call = {});
+  /// Any call that the service answers with events.
+  EventStream follow(Request request, CallOptions call = {}) {
+    return follow_async(std::move(request), std::move(call)).get();
+  }
+  Async<EventStream> follow_async(Request request, CallOptions call = {});
 
  private:
   std::shared_ptr<detail::Engine> engine_;

@@ -174,6 +174,9 @@ struct TerminalOptions {
   int columns = 80;
   int rows = 24;
   std::optional<std::string> cwd;
+  bool keep = false;                    ///< it goes on without a client; the last 256 KiB of output are kept
+  std::optional<std::int64_t> process;  ///< come back to the kept one with this process id
+  std::uint64_t from = 0;               ///< then: number of the first byte of output that is wanted
 };
 
 }  // namespace atl::client

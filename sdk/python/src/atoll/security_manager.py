@@ -1,4 +1,4 @@
-"""What a policy says of code. The judgement is Atoll's own: through the daemon, or through `atoll check`."""
+"""What a policy says of code. The judgement is Atoll's own: of the daemon, of the native module, or of `atoll check`."""
 from __future__ import annotations
 
 import enum
@@ -7,9 +7,10 @@ import os
 from dataclasses import dataclass
 from typing import List, Optional
 
+from . import embedded
 from ._program import find_program, run_program
 from ._sync.client import SandboxClient
-from .errors import ConfigurationError, InvalidArgumentError, ProtocolError
+from .errors import ConfigurationError, InvalidArgumentError, ProtocolError, ServiceError
 from .models import Finding, Verdict, parse
 
 _NAMED = ("strict", "standard", "off")
@@ -38,9 +39,10 @@ class SecurityResult:
 class SecurityManager:
     """Validates code against a policy; nothing is run.
 
-    `config_path` is a YAML file, or the name of a policy that Atoll ships: strict, standard, off. A file is read by
-    the program `atoll` of this machine, because the service takes no policies from its clients. A name is asked of
-    the service where `client` is given, else of the program. Usable from several threads."""
+    `config_path` is a YAML file, or the name of a policy that Atoll ships: strict, standard, off. A name is asked of
+    the service where `client` is given. Else, and for files, because the service takes no policies from its clients,
+    the judgement is made here: in this process where the package has its native module, and by the program `atoll`
+    where it has not, or where `program` or ATOLL_PROGRAM names one. Usable from several threads."""
 
     def __init__(self, config_path: str = "strict", *, client: Optional[SandboxClient] = None,
                  program: Optional[str] = None) -> None:
@@ -50,10 +52,20 @@ class SecurityManager:
             raise ConfigurationError(f"there is no policy '{self.config_path}'",
                                      hint="name a YAML file, or one of " + ", ".join(_NAMED))
         self._client = client if is_name else None
-        self._program = "" if self._client else find_program(program)
+        here = self._client is None and program is None and not os.environ.get("ATOLL_PROGRAM") and embedded.available()
+        self._policy = self._loaded(is_name) if here else None
+        self._program = "" if self._client or self._policy else find_program(program)
         self._verdict("", "python")  # a file with mistakes is told here, with their lines
 
+    def _loaded(self, is_name: bool) -> embedded.Policy:
+        try:
+            return embedded.Policy(self.config_path) if is_name else embedded.Policy(file=self.config_path)
+        except ServiceError as error:
+            raise ConfigurationError(error.message, hint="correct the policy") from error
+
     def _verdict(self, code: str, language: str) -> Verdict:
+        if self._policy is not None:
+            return self._policy.validate(code, language)
         if self._client is not None:
             return self._client.validate(code, language=language, policy=self.config_path)
         words = ["check", "--json", "--language", language, "--policy", self.config_path, "-"]

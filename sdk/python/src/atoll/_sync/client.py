@@ -53,12 +53,16 @@ class SandboxClient:
                      env: Optional[Mapping[str, str]] = None, snapshot: Union[str, Snapshot, None] = None,
                      extend_on_use: Optional[bool] = None, on_expiry: Optional[str] = None,
                      auto_resume: Optional[bool] = None, public_ports: Optional[bool] = None,
-                     skills: Optional[Sequence[str]] = None, storage: Optional[str] = None) -> Session:
+                     skills: Optional[Sequence[str]] = None, storage: Optional[str] = None,
+                     image: Optional[str] = None, fallback: Optional[Sequence[str]] = None) -> Session:
+        """`provider` is one that capabilities() names, or auto; `fallback` names others that will do, in this order.
+        `image` is for providers that run images."""
         body = given(provider=provider, environment=environment, agent=agent, metadata=metadata, limits=limits,
                      policy=policy, network=network, ttl_seconds=ttl_seconds, env=env,
                      snapshot=snapshot.snapshot_id if isinstance(snapshot, Snapshot) else snapshot,
                      extend_on_use=extend_on_use, on_expiry=on_expiry, auto_resume=auto_resume,
-                     public_ports=public_ports, skills=None if skills is None else [*skills], storage=storage)
+                     public_ports=public_ports, skills=None if skills is None else [*skills], storage=storage, image=image,
+                     fallback=None if fallback is None else [*fallback])
         answer = self._transport.json("POST", "/api/sessions", body=body)
         return Session(self._transport, parse(SessionInfo.from_json, answer, "session"))
 
