@@ -4,6 +4,7 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
+#include <boost/json.hpp>
 
 #include "base/ids.h"
 #include "cli/command.h"
@@ -89,8 +90,13 @@ Task<std::string> look_inside(sandbox::Sandbox& box) {
   co_return text;
 }
 
-// What one sandbox showed, as text.
-Task<std::string> try_one(sandbox::Provider& provider) {
+// What one sandbox showed.
+struct Tried {
+  std::vector<sandbox::Wall> walls, missing;
+  std::string text;  // all of it for people
+};
+
+Task<Tried> try_one(sandbox::Provider& provider) {
   sandbox::Spec spec;
   spec.id = new_sandbox_id();
   CO_TRY(auto box, co_await provider.create(std::move(spec)));
@@ -98,58 +104,90 @@ Task<std::string> try_one(sandbox::Provider& provider) {
   command.argv = {"true"};
   CO_TRY(auto process, co_await box->start(std::move(command)));
   CO_TRY(auto outcome, co_await process->wait());
-  std::string text =
+  Tried tried{box->isolation().walls, box->isolation().missing, {}};
+  std::string& text = tried.text;
+  text =
       fmt::format("\nA sandbox was made, ran `true` (exit {}) and has these walls:\n", exit_status(outcome));
-  for (const sandbox::Wall& wall : box->isolation().walls)
+  for (const sandbox::Wall& wall : tried.walls)
     text += fmt::format("     {:<18} {}\n", wall.name, wall.value);
-  for (const sandbox::Wall& wall : box->isolation().missing)
+  for (const sandbox::Wall& wall : tried.missing)
     text += fmt::format("note {:<18} not there; {}\n", wall.name, wall.value);
   text += "\n";
   const auto looked = co_await look_inside(*box);
   text += looked ? *looked : fmt::format("note {:<18} {}\n", "environment host", looked.error().message());
   CO_CHECK(co_await box->stop());
-  co_return text;
+  co_return tried;
 }
 
 // Providers that need something beside this machine's kernel. None of them is needed, so none is bad.
-void show_optional_providers(const config::Configuration& configuration, asio::io_context& loop) {
-  fmt::print("\n");
+std::vector<Finding> optional_providers(const config::Configuration& configuration, asio::io_context& loop) {
+  std::vector<Finding> found;
   const daemon::ProviderContext context{.executor = loop.get_executor(), .configuration = configuration};
   for (const daemon::OptionalProvider& one : daemon::optional_providers()) {
     const auto probed = one.probe(context);
-    fmt::print("{}", shown({probed ? Finding::Grade::good : Finding::Grade::note,
-                            fmt::format("provider {}", one.name), probed ? "works" : "does not work here",
-                            probed ? "" : probed.error().message()}));
+    found.push_back({probed ? Finding::Grade::good : Finding::Grade::note,
+                     fmt::format("provider {}", one.name), probed ? "works" : "does not work here",
+                     probed ? "" : probed.error().message()});
   }
+  return found;
 }
 
-int examine(const config::Configuration& configuration) {
-  int bad = 0;
-  for (const Finding& finding : sandbox::native::probe_machine()) {
-    fmt::print("{}", shown(finding));
-    bad += finding.grade == Finding::Grade::bad ? 1 : 0;
-  }
-  asio::io_context loop;
-  show_optional_providers(configuration, loop);
+Result<Tried> try_native(asio::io_context& loop) {
   sandbox::native::NativeOptions options;
   options.spawner.slots_ready = 0;
-  auto provider = sandbox::native::start(loop.get_executor(), std::move(options));
-  if (!provider) {
-    fmt::print("\nA sandbox could not be made: {}\n", provider.error().message());
-    return 1;
-  }
-  Result<std::string> tried = std::string();
+  auto provider = TRY(sandbox::native::start(loop.get_executor(), std::move(options)));
+  Result<Tried> tried = Tried();
   const auto body = [&]() -> asio::awaitable<void> {
-    tried = co_await try_one(**provider);
-    (void)co_await (*provider)->shut_down();
+    tried = co_await try_one(*provider);
+    (void)co_await provider->shut_down();
     loop.stop();
   };
   asio::co_spawn(loop, body, asio::detached);
   loop.run();
-  if (!tried) ++bad;
-  fmt::print("{}",
-             tried ? *tried : fmt::format("\nA sandbox could not be made: {}\n", tried.error().message()));
-  return bad == 0 ? 0 : 1;
+  return tried;
+}
+
+boost::json::array json_of(const std::vector<Finding>& findings) {
+  constexpr const char* grades[] = {"good", "note", "bad"};
+  boost::json::array all;
+  for (const Finding& one : findings)
+    all.push_back(boost::json::object{{"grade", grades[static_cast<std::size_t>(one.grade)]},
+                                      {"subject", one.subject},
+                                      {"fact", one.fact},
+                                      {"remedy", one.remedy}});
+  return all;
+}
+
+boost::json::object json_of(const Result<Tried>& tried) {
+  if (!tried) return {{"made", false}, {"reason", tried.error().message()}};
+  const auto named = [](const std::vector<sandbox::Wall>& walls) {
+    boost::json::object all;
+    for (const sandbox::Wall& wall : walls) all[wall.name] = wall.value;
+    return all;
+  };
+  return {{"made", true}, {"walls", named(tried->walls)}, {"missing", named(tried->missing)}};
+}
+
+int examine(const config::Configuration& configuration, bool as_json) {
+  const std::vector<Finding> machine = sandbox::native::probe_machine();
+  const bool sound =
+      std::ranges::none_of(machine, [](const Finding& one) { return one.grade == Finding::Grade::bad; });
+  if (!as_json)
+    for (const Finding& finding : machine) fmt::print("{}", shown(finding));
+  asio::io_context loop;
+  const std::vector<Finding> providers = optional_providers(configuration, loop);
+  if (!as_json) fmt::print("\n");
+  if (!as_json)
+    for (const Finding& finding : providers) fmt::print("{}", shown(finding));
+  const Result<Tried> tried = try_native(loop);
+  if (as_json)
+    fmt::print("{}\n", boost::json::serialize(boost::json::object{{"machine", json_of(machine)},
+                                                                  {"providers", json_of(providers)},
+                                                                  {"sandbox", json_of(tried)}}));
+  else
+    fmt::print("{}", tried ? tried->text
+                           : fmt::format("\nA sandbox could not be made: {}\n", tried.error().message()));
+  return sound && tried ? 0 : 1;
 }
 
 }  // namespace
@@ -158,10 +196,12 @@ Action define_doctor(Command& top) {
   Command command =
       top.add_command("doctor", "Say what works on this machine, what does not, and how to fix it");
   auto flags = std::make_unique<SettingFlags>();
+  auto as_json = std::make_unique<bool>(false);
   flags->add_to(command);
-  return [flags = std::move(flags)] {
+  command.add_flag("--json", *as_json, "As JSON");
+  return [flags = std::move(flags), as_json = std::move(as_json)] {
     const auto configuration = flags->load();
-    return configuration ? examine(*configuration) : report(configuration.error());
+    return configuration ? examine(*configuration, *as_json) : report(configuration.error());
   };
 }
 

@@ -105,7 +105,11 @@ int create(const KeyFlags& flags) {
   auto daemon = DaemonClient::find((*open)->directory());
   auto made = daemon ? create_by(*daemon, flags) : create_in(**open, flags);
   if (!made) return report(made.error());
-  fmt::print("{}\n", made->key);
+  if (flags.json)
+    fmt::print("{}\n", bj::serialize(bj::object{
+                           {"key", made->key}, {"key_id", made->key_id}, {"tenant", made->tenant}}));
+  else
+    fmt::print("{}\n", made->key);
   // If the key could not be printed, nobody can use it: it is revoked.
   if (!flush_output()) {
     if (auto revoked = revoke_with(daemon, flags.settings, made->key_id); !revoked)
@@ -210,6 +214,7 @@ Action define_keys(Command& top) {
   make.add_option("--network", flags->networks, "only from this address or range; may be given several times")
       .one_value_each();
   make.add_option("--expires", flags->expires, "seconds until it ends");
+  make.add_flag("--json", flags->json, "As JSON");
   Command show = command.add_command("list", "List the keys, revoked ones too");
   show.add_flag("--json", flags->json, "As JSON");
   Command renew = command.add_command("rotate", "Give a key a new secret and print it once");

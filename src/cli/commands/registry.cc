@@ -71,7 +71,10 @@ Result<void> validate(const RegistryFlags& flags) {
   const registry::Registry registry = TRY(open_registry(flags));
   std::size_t count = 0;
   for (const registry::Kind& kind : registry::kinds()) count += registry.entries(kind.folder).size();
-  fmt::print("{} declarations, all good\n", count);
+  if (flags.json)
+    fmt::print("{{\"declarations\":{}}}\n", count);
+  else
+    fmt::print("{} declarations, all good\n", count);
   return {};
 }
 
@@ -109,6 +112,7 @@ Action define_registry(Command& top) {
   showing.add_flag("--json", flags->json, "The declaration alone");
   Command checking = add("validate", "Check a registry directory: file, line, column and a hint", validate);
   checking.add_option("DIR", flags->directory, "The directory; otherwise the setting 'registry'");
+  checking.add_flag("--json", flags->json, "As JSON");
   Command schemas = add("schemas", "Write the JSON Schemas of all kinds into a directory", write_schemas);
   schemas.add_option("DIR", flags->directory, "Where to").required().existing_directory();
   return [flags = std::move(flags), bodies = std::move(bodies)] {

@@ -84,6 +84,12 @@ Result<void> list_skills(const SkillFlags& flags) {
 Result<void> show_skill(const SkillFlags& flags) {
   const Shelf shelf = TRY(Shelf::open(flags));
   const skill::Skill skill = TRY(shelf.library().find("", flags.name));
+  if (flags.json) {
+    bj::object shown = json_of(skill);
+    shown["body"] = skill.body;
+    fmt::print("{}\n", bj::serialize(shown));
+    return {};
+  }
   fmt::print("name: {}\ndescription: {}\nfrom: {}\ndigest: sha256:{}\n", skill.name, skill.description,
              to_string(skill.source), skill.digest);
   if (!skill.allowed_tools.empty())
@@ -100,6 +106,12 @@ Result<void> validate_skill(const SkillFlags& flags) {
   std::error_code failed;
   const std::string directory = std::filesystem::canonical(flags.directory, failed).string();
   const skill::Skill skill = TRY(skill::read_skill(failed ? flags.directory : directory));
+  if (flags.json) {
+    bj::array remarks(skill.remarks.begin(), skill.remarks.end());
+    fmt::print("{}\n", bj::serialize(bj::object{
+                           {"name", skill.name}, {"digest", skill.digest}, {"remarks", std::move(remarks)}}));
+    return {};
+  }
   for (const std::string& remark : skill.remarks) fmt::print("remark: {}\n", remark);
   fmt::print("{}: good, sha256:{}\n", skill.name, skill.digest);
   return {};
@@ -124,8 +136,10 @@ Action define_skills(Command& top) {
   listing.add_flag("--text", flags->text, "As text for a model");
   Command showing = add("show", "Show a skill: its instructions and files", show_skill);
   showing.add_option("NAME", flags->name, "the skill; NAME@DIGEST for exact contents").required();
+  showing.add_flag("--json", flags->json, "As JSON");
   Command checking = add("validate", "Check a skill's directory: file, line and column", validate_skill);
   checking.add_option("DIR", flags->directory, "the directory").required().existing_directory();
+  checking.add_flag("--json", flags->json, "As JSON");
   return [flags = std::move(flags), bodies = std::move(bodies)] {
     for (const auto& [sub, body] : bodies) {
       if (!sub.was_chosen()) continue;

@@ -27,6 +27,7 @@ struct ToolsFlags {
   SettingFlags settings;
   std::string name, format, kind = "command", directory = ".";
   std::vector<std::string> names;
+  bool json = false;
 };
 
 struct Opened {
@@ -53,7 +54,7 @@ Result<tools::ToolPtr> find_tool(const Opened& opened, const std::string& name) 
 
 Result<int> list(const ToolsFlags& flags) {
   const Opened opened = TRY(open_tools(flags));
-  if (!flags.format.empty()) {
+  if (flags.json || !flags.format.empty()) {
     const tools::Format format = TRY(tools::parse_format(flags.format));
     boost::json::array all;
     for (const tools::ToolPtr& tool : opened.tools->list("default")) all.push_back(exported(*tool, format));
@@ -219,9 +220,11 @@ Action define_tools(Command& top) {
   };
   Command listing = add("list", "List the tools of the registry", list);
   listing.add_option("--format", flags->format, "As JSON in the form of openai, anthropic, mcp or atoll");
+  listing.add_flag("--json", flags->json, "As JSON in the form of atoll, unless --format says another");
   Command showing = add("show", "Show one tool as JSON", show);
   showing.add_option("NAME", flags->name, "Its name").required();
   showing.add_option("--format", flags->format, "openai, anthropic, mcp or atoll");
+  showing.add_flag("--json", flags->json, "It always is JSON");
   Command making = add("new", "Write a file to begin a tool with", make_new);
   making.add_option("NAME", flags->name, "Its name").required();
   making.add_option("--kind", flags->kind, "command or code").with_default_shown();

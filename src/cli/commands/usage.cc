@@ -14,6 +14,7 @@ namespace {
 struct UsageFlags {
   SettingFlags settings;
   std::string tenant = "default", by = "day", format = "csv", from, to, key, session;
+  bool json = false;
 };
 
 Result<std::string> ask(const UsageFlags& flags) {
@@ -22,7 +23,7 @@ Result<std::string> ask(const UsageFlags& flags) {
   auto service = DaemonClient::find(directory);
   if (!service)
     return fail(Code::unavailable, "no service runs for this data directory; start one with 'atoll serve'");
-  std::string target = "/api/usage?format=" + net::percent_encode(flags.format);
+  std::string target = "/api/usage?format=" + net::percent_encode(flags.json ? "json" : flags.format);
   for (const auto& [name, value] :
        {std::pair("tenant", &flags.tenant), std::pair("by", &flags.by), std::pair("from", &flags.from),
         std::pair("to", &flags.to), std::pair("key_id", &flags.key), std::pair("session_id", &flags.session)})
@@ -39,6 +40,7 @@ Action define_usage(Command& top) {
   command.add_option("--tenant", flags->tenant, "whose; '*' for all").with_default_shown();
   command.add_option("--by", flags->by, "day, key, session, or several with commas").with_default_shown();
   command.add_option("--format", flags->format, "csv or json").with_default_shown();
+  command.add_flag("--json", flags->json, "As JSON");
   command.add_option("--from", flags->from, "first day, such as 2026-01-31");
   command.add_option("--to", flags->to, "last day");
   command.add_option("--key", flags->key, "only of this key");
