@@ -57,6 +57,17 @@ def alone(directory):
         yield
 
 
+def kept(nanobind, shared):
+    """nanobind where it stays: pip unpacks it somewhere else each time, and everything would be compiled anew."""
+    place = shared / f"nanobind-{nanobind.__version__}"
+    if not place.exists():
+        half = pathlib.Path(tempfile.mkdtemp(dir=shared))
+        shutil.copytree(pathlib.Path(nanobind.__file__).parent, half / "nanobind")
+        (half / "nanobind").rename(place)
+        half.rmdir()
+    return place
+
+
 def compile_native(nanobind):
     """Compiles it, and the core below it unless an earlier call did: that does not depend on the Python, so that modules for
     several Pythons share one directory."""
@@ -71,7 +82,7 @@ def compile_native(nanobind):
         run(["cmake", "-G", "Ninja", "-S", ROOT, "-B", shared / "core", "-DATOLL_PYTHON_MODULE=ON",
              "-DCMAKE_BUILD_TYPE=Release", "-DATOLL_UNITY=ON", f"-DATOLL_PYTHON_MODULE_INTO={into}",
              f"-DPython_EXECUTABLE={sys.executable}", "-UPython_INCLUDE_DIR*", "-U_Python_*", "-UNB_*",
-             f"-Dnanobind_DIR={nanobind.cmake_dir()}"], log)
+             f"-Dnanobind_DIR={kept(nanobind, shared) / 'cmake'}"], log)
         run(["ninja", "-C", shared / "core", "_native"], log)
         made = next(into.glob("_native*.so"))
         # One that cannot be loaded must not be packed.
