@@ -37,19 +37,6 @@ TEST_F(StreamsTest, RefusalsAreTheServicesOwn) {
   EXPECT_THROW(nobody.follow({.path = "/api/events"}), ConnectError);
 }
 
-TEST_F(StreamsTest, AnUploadOfAKnownLengthThatEndsEarlyIsNoFile) {
-  Session session = client.create();
-  std::string path = "/api/sessions/" + session.id() + "/files?path=/home/user/half";
-  {
-    Transfer cut = client.open({.method = "PUT", .path = path, .headers = {{"Content-Length", "1000000"}}},
-                               BodyForm::sized);
-    cut.write("half of it");
-  }
-  EXPECT_TRUE(wait_for(
-      [&] { return session.commands().run("ls -A").stdout_text.find("half") == std::string::npos; }));
-  EXPECT_FALSE(session.files().exists("/home/user/half"));
-}
-
 TEST_F(StreamsTest, BodiesFlowBothWays) {
   Session session = client.create();
   std::string path = "/api/sessions/" + session.id() + "/files?path=/home/user/large";
