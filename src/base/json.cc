@@ -160,21 +160,22 @@ void append_quoted(std::string& out, std::string_view text) {
   std::string repaired;
   if (!is_utf8(text)) text = repaired = to_valid_utf8(text);
   out += '"';
-  for (const char c : text) {
+  std::size_t copied = 0;  // up to here; most text has nothing to escape and goes as a whole
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const char c = text[at];
+    if (static_cast<unsigned char>(c) >= 0x20 && c != '"' && c != '\\') continue;
+    out.append(text, copied, at - copied);
+    copied = at + 1;
     switch (c) {
       case '"': out += "\\\""; break;
       case '\\': out += "\\\\"; break;
       case '\n': out += "\\n"; break;
       case '\r': out += "\\r"; break;
       case '\t': out += "\\t"; break;
-      default:
-        if (static_cast<unsigned char>(c) < 0x20) {
-          out += fmt::format("\\u{:04x}", static_cast<int>(c));
-        } else {
-          out += c;
-        }
+      default: out += fmt::format("\\u{:04x}", static_cast<int>(c));
     }
   }
+  out.append(text, copied, text.size() - copied);
   out += '"';
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/json.h"
+#include "base/log_subject.h"
 
 namespace atl::log {
 namespace {
@@ -51,12 +52,23 @@ std::string_view level() {
   return word_of(threshold.load(std::memory_order_relaxed));
 }
 
+bool is_on(Level level) {
+  return level >= threshold.load(std::memory_order_relaxed) && level != Level::off;
+}
+
 void write(Level level, std::string_view message, std::initializer_list<Field> fields) {
-  if (level < threshold.load(std::memory_order_relaxed) || level == Level::off) return;
+  write(level, Subject{}, message, fields);
+}
+
+void write(Level level, const Subject& about, std::string_view message, std::initializer_list<Field> fields) {
+  if (!is_on(level)) return;
   std::string line;
   append_member(line, "time", to_rfc3339(Clock::machine().now()));
   append_member(line, "level", word_of(level));
   append_member(line, "message", message);
+  if (about.trace.is_valid()) append_member(line, "trace_id", trace::to_hex(about.trace.trace_id));
+  if (!about.tenant.empty()) append_member(line, "tenant", about.tenant);
+  if (!about.session_id.empty()) append_member(line, "session_id", about.session_id);
   for (const auto& [name, value] : fields) append_member(line, name, value);
   line += "}\n";
   // One write call a line: lines of several threads do not mix, and a full pipe loses a line, not half of

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 
+#include "base/log_subject.h"
+
 namespace atl::log {
 namespace {
 
@@ -39,6 +41,23 @@ TEST_F(Log, OneJsonObjectALine) {
       << text;
   EXPECT_EQ(text.back(), '\n');
   EXPECT_EQ(text.find('\n'), text.size() - 1);
+}
+
+TEST_F(Log, NamesWhomItIsAbout) {
+  Subject about{"acme", "ses_1", {}};
+  EXPECT_NE(captured([&] {
+              info(about, "x", {{"a", "b"}});
+            }).find(R"("message":"x","tenant":"acme","session_id":"ses_1","a":"b"})"),
+            std::string::npos);
+  about.trace = *trace::parse_traceparent("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00");
+  EXPECT_NE(captured([&] {
+              error(about, "x");
+            }).find(R"("trace_id":"4bf92f3577b34da6a3ce929d0e0e4736","tenant":"acme")"),
+            std::string::npos);
+  EXPECT_EQ(captured([&] { info(Subject{}, "x"); }).find("tenant"), std::string::npos);
+  EXPECT_TRUE(captured([&] { debug(about, "x"); }).empty());
+  EXPECT_FALSE(is_on(Level::debug));
+  EXPECT_TRUE(is_on(Level::warn));
 }
 
 TEST_F(Log, ALevelHidesWhatIsBelowIt) {

@@ -12,6 +12,7 @@ namespace {
 std::atomic<Sink*> the_sink{nullptr};
 
 constexpr std::size_t kTraceparentSize = 55;
+constexpr std::size_t kUsualAttributes = 4;
 
 int nibble(char c) {
   if (c >= '0' && c <= '9') return c - '0';
@@ -30,18 +31,23 @@ bool read_hex(std::string_view text, std::array<std::uint8_t, Size>& out) {
 }
 
 template <std::size_t Size>
-std::string hex_of(const std::array<std::uint8_t, Size>& bytes) {
+void write_hex(const std::array<std::uint8_t, Size>& bytes, char* out) {
   constexpr char kDigits[] = "0123456789abcdef";
-  std::string out(2 * Size, '0');
-  for (std::size_t i = 0; i < Size; ++i) {
-    out[2 * i] = kDigits[bytes[i] >> 4];
-    out[2 * i + 1] = kDigits[bytes[i] & 15];
+  for (const std::uint8_t byte : bytes) {
+    *out++ = kDigits[byte >> 4];
+    *out++ = kDigits[byte & 15];
   }
+}
+
+template <std::size_t Size>
+std::string hex_of(const std::array<std::uint8_t, Size>& bytes) {
+  std::string out(2 * Size, '0');
+  write_hex(bytes, out.data());
   return out;
 }
 
-// Unique, not secret: one question to the kernel for each thread, then a mixed counter (splitmix64).
-SpanId new_span_id() {
+// Unique, not secret: one question to the kernel for each thread, then a mixed counter (splitmix64). Never 0.
+std::uint64_t next_number() {
   thread_local std::uint64_t state = [] {
     std::array<std::uint8_t, 8> seed{};
     random_bytes(seed);
@@ -53,9 +59,20 @@ SpanId new_span_id() {
   mixed = (mixed ^ (mixed >> 30)) * 0xbf58476d1ce4e5b9U;
   mixed = (mixed ^ (mixed >> 27)) * 0x94d049bb133111ebU;
   mixed ^= mixed >> 31;
-  if (mixed == 0) mixed = 1;
+  return mixed == 0 ? 1 : mixed;
+}
+
+SpanId new_span_id() {
+  const std::uint64_t number = next_number();
   SpanId id{};
-  std::memcpy(id.data(), &mixed, sizeof mixed);
+  std::memcpy(id.data(), &number, sizeof number);
+  return id;
+}
+
+TraceId new_trace_id() {
+  const std::array<std::uint64_t, 2> numbers = {next_number(), next_number()};
+  TraceId id{};
+  std::memcpy(id.data(), numbers.data(), sizeof numbers);
   return id;
 }
 
@@ -77,8 +94,12 @@ std::optional<Context> parse_traceparent(std::string_view text) {
 
 std::string to_traceparent(const Context& context) {
   if (!context.is_valid()) return {};
-  return "00-" + to_hex(context.trace_id) + "-" + to_hex(context.span_id) +
-         (context.is_sampled ? "-01" : "-00");
+  std::string text(kTraceparentSize, '-');
+  text[0] = text[1] = text[53] = '0';
+  write_hex(context.trace_id, &text[3]);
+  write_hex(context.span_id, &text[36]);
+  text[54] = context.is_sampled ? '1' : '0';
+  return text;
 }
 
 std::string to_hex(const TraceId& id) {
@@ -124,8 +145,7 @@ Span Span::of_request(std::string_view traceparent) {
     span.data_->parent = given->span_id;
     return span;
   }
-  TraceId id{};
-  random_bytes(id);
+  const TraceId id = new_trace_id();
   if (!sink->samples(id)) return span;
   span.context_.trace_id = id;
   span.context_.is_sampled = true;
@@ -137,6 +157,7 @@ void Span::begin(std::string_view name, Kind kind) {
   data_ = std::make_unique<EndedSpan>();
   data_->name = name;
   data_->kind = kind;
+  data_->attributes.reserve(kUsualAttributes);
   data_->begin = Clock::machine().now();
   began_ = Clock::machine().steady();
   context_.span_id = new_span_id();

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <mutex>
 
 namespace atl::trace {
@@ -128,6 +129,14 @@ TEST(SpanTest, IdsDiffer) {
   for (int i = 0; i < 1000; ++i) Span(root.context(), "x").end();
   std::vector<SpanId> ids;
   for (const EndedSpan& span : sink.spans) ids.push_back(span.context.span_id);
+  for (int i = 0; i < 1000; ++i) {
+    const TraceId id = Span::of_request("").context().trace_id;
+    for (const bool first : {true, false}) {
+      SpanId half{};
+      std::copy_n(id.begin() + (first ? 0 : 8), 8, half.begin());
+      ids.push_back(half);
+    }
+  }
   std::ranges::sort(ids);
   EXPECT_EQ(std::ranges::adjacent_find(ids), ids.end());
 }

@@ -322,8 +322,10 @@ Result<void> Daemon::build_service() {
   indexing_ = TRY(Indexing::open(configuration_, data_));
   telemetry_->watch(*indexing_);
   telemetry_->watch(*store_);
+  telemetry_->watch(*server_);
   telemetry_->watch(*auditing_);
   for (const auto& provider : providers_) telemetry_->watch(*provider);
+  for (const auto& absent : absent_providers_) telemetry_->watch(absent);
   session::LocalService::Dependencies dependencies;
   dependencies.executor = loop_.get_executor();
   dependencies.store = store_.get();
@@ -406,11 +408,25 @@ Result<void> Daemon::build_tools() {
   return {};
 }
 
+// A session of a path is as the caller wrote it: an id of a session or of its sandbox.
+static log::Subject whose(const net::Request& request) {
+  log::Subject about;
+  if (!request.grant) return about;
+  const api::Grant& grant = api::grant_of(request);
+  about.tenant = grant.who.tenant;
+  if (grant.session)
+    about.session_id = grant.session->session_id;
+  else if (request.path.starts_with("/api/sessions/"))
+    about.session_id = request.param("id");
+  return about;
+}
+
 Result<void> Daemon::set_access_sink() {
   net::AccessSink log_line;
   if (const std::string& target = configuration_.text("log.access"); !target.empty()) {
     log_line = TRY(net::open_access_log(loop_.get_executor(), target));
   }
+  server_->set_subject_of(whose);
   server_->set_access_sink([this, log_line = std::move(log_line)](const net::Access& access) {
     telemetry_->metrics().served(access);
     if (log_line) log_line(access);

@@ -12,6 +12,7 @@
 
 #include "daemon/auditing.h"
 #include "daemon/indexing.h"
+#include "sandbox/measured.h"
 
 namespace atl::daemon {
 namespace {
@@ -49,6 +50,20 @@ void show_tools(Exposition& out, const tools::ToolExecutor& tools) {
     out.sample({{"tool", name}}, std::chrono::duration<double>(one.wall_time).count());
 }
 
+void show_measures(Exposition& out, const std::string& provider, const sandbox::Measured& measured) {
+  const sandbox::PoolUse& use = measured.pool_use();
+  out.counter("atoll_pool_takes_total", "Creates that found a sandbox ready (hit), and that did not (miss).");
+  out.sample({{"provider", provider}, {"result", "hit"}}, use.hits);
+  out.sample({{"provider", provider}, {"result", "miss"}}, use.misses);
+  out.histogram("atoll_pool_wait_seconds", "Time that creates waited for a sandbox, ready or made.");
+  out.sample({{"provider", provider}}, use.waits);
+  const sandbox::MakerUse maker = measured.maker_use();
+  out.gauge("atoll_spawner_queue", "Creates that wait for the spawner, in its line or for its answer.");
+  out.sample({{"provider", provider}}, maker.waiting);
+  out.histogram("atoll_spawner_call_seconds", "Time of the spawner's answers to creates.");
+  out.sample({{"provider", provider}}, *maker.calls);
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Telemetry>> Telemetry::open(const config::Configuration& configuration,
@@ -60,7 +75,9 @@ Result<std::unique_ptr<Telemetry>> Telemetry::open(const config::Configuration& 
   made->events_ = TRY(telemetry::EventLog::open(options));
   made->source_ = std::make_unique<telemetry::EventSource>(*made->events_);
   made->observers_ = telemetry::Observers({&made->metrics_, made->source_.get()});
-  made->health_.add("events", [log = made->events_.get()] { return log->state(); });
+  made->health_.add(
+      "events", [log = made->events_.get()] { return log->state(); },
+      "Look at the disk of the data directory.");
   TRY(made->start_tracing(configuration, std::move(installation)));
   TRY(made->start_deliveries(configuration, options.directory));
   made->show_deliveries();
@@ -80,7 +97,10 @@ Result<void> Telemetry::start_tracing(const config::Configuration& configuration
   options.endpoint = TRY(of_setting(net::Url::parse(endpoint), "trace.otlp_endpoint"));
   options.instance = std::move(installation);
   spans_ = std::make_unique<telemetry::SpanExporter>(std::move(options));
-  health_.add("traces", [spans = spans_.get()] { return spans->state(); });
+  health_.add(
+      "traces", [spans = spans_.get()] { return spans->state(); },
+      "Start the collector, or correct trace.otlp_endpoint and start the service again; what does not "
+      "fit into the queue is dropped and counted (atoll_spans_dropped_total).");
   metrics_.add([spans = spans_.get()](Exposition& out) {
     const auto counts = spans->counts();
     out.counter("atoll_spans_exported_total", "Spans that the collector took.");
@@ -110,8 +130,12 @@ Result<void> Telemetry::start_deliveries(const config::Configuration& configurat
 
 void Telemetry::show_deliveries() {
   for (std::size_t i = 0; const auto& one : deliveries_->standings()) {
-    health_.add("events." + one.target,
-                [deliveries = deliveries_.get(), i] { return deliveries->standings()[i].state; });
+    health_.add(
+        "events." + one.target,
+        [deliveries = deliveries_.get(), i] { return deliveries->standings()[i].state; },
+        fmt::format("Bring the target up, or correct events.{} and start the service again; events wait "
+                    "for it up to events.keep_bytes.",
+                    one.target));
     ++i;
   }
   metrics_.add([this](Exposition& out) {
@@ -128,11 +152,14 @@ void Telemetry::show_deliveries() {
 }
 
 void Telemetry::watch(const store::Store& store) {
-  health_.add("store", [&store]() -> ComponentState {
-    if (const auto why = store.refusal())
-      return {Condition::degraded, "history waits in the journal: " + why->message()};
-    return {};
-  });
+  health_.add(
+      "store",
+      [&store]() -> ComponentState {
+        if (const auto why = store.refusal())
+          return {Condition::degraded, "history waits in the journal: " + why->message()};
+        return {};
+      },
+      "Make room on the disk of the data directory, or mend it; nothing that was acknowledged is lost.");
   metrics_.add([&store](Exposition& out) {
     out.histogram("atoll_store_commit_seconds", "Time of a transaction of the database.");
     out.sample({}, store.commits());
@@ -140,14 +167,18 @@ void Telemetry::watch(const store::Store& store) {
 }
 
 void Telemetry::watch(const Auditing& auditing) {
-  health_.add("audit", [&auditing]() -> ComponentState {
-    if (auditing.log()->facts().full)
-      return {Condition::down, "no room for entries: changes are refused until there is"};
-    const auto failing = auditing.failing_targets();
-    if (!failing.empty())
-      return {Condition::degraded, fmt::format("entries are not forwarded to {}", fmt::join(failing, ", "))};
-    return {};
-  });
+  health_.add(
+      "audit",
+      [&auditing]() -> ComponentState {
+        if (auditing.log()->facts().full)
+          return {Condition::down, "no room for entries: changes are refused until there is"};
+        const auto failing = auditing.failing_targets();
+        if (!failing.empty())
+          return {Condition::degraded,
+                  fmt::format("entries are not forwarded to {}", fmt::join(failing, ", "))};
+        return {};
+      },
+      "Bring the target of audit.forward up; entries wait in the log. Where the disk is full, make room.");
   metrics_.add([&auditing](Exposition& out) {
     out.histogram("atoll_audit_write_seconds", "Time to write an entry of the audit log.");
     out.sample({}, auditing.log()->writes());
@@ -159,10 +190,24 @@ void Telemetry::watch(const Auditing& auditing) {
 }
 
 void Telemetry::watch(const sandbox::Provider& provider) {
-  health_.add("provider." + std::string(provider.name()), [&provider]() -> ComponentState {
-    std::string why = provider.unavailable_because();
-    if (!why.empty()) return {Condition::degraded, std::move(why)};
-    return {};
+  health_.add(
+      "provider." + std::string(provider.name()),
+      [&provider]() -> ComponentState {
+        std::string why = provider.unavailable_because();
+        if (!why.empty()) return {Condition::degraded, std::move(why)};
+        return {};
+      },
+      "Run `atoll doctor` on the service's machine; the service's log has the first failure.");
+  // One provider has a spawner: families would have to be gathered if there were another.
+  if (const auto* measured = dynamic_cast<const sandbox::Measured*>(&provider))
+    metrics_.add([measured, name = std::string(provider.name())](Exposition& out) {
+      show_measures(out, name, *measured);
+    });
+}
+
+void Telemetry::watch(const session::AbsentProvider& absent) {
+  health_.add("provider." + absent.name, [reason = absent.reason] {
+    return ComponentState{Condition::off, reason};
   });
 }
 
@@ -172,7 +217,9 @@ void Telemetry::watch(const tools::ToolExecutor& tools) {
 
 void Telemetry::watch(Indexing& indexing) {
   observers_ = telemetry::Observers({&metrics_, source_.get(), &indexing});
-  health_.add("index", [&indexing] { return indexing.state(); });
+  health_.add(
+      "index", [&indexing] { return indexing.state(); },
+      "Look at the service's log and the disk of the data directory; executions go on, searches miss them.");
 }
 
 void Telemetry::start(boost::asio::io_context& loop) {
@@ -181,6 +228,17 @@ void Telemetry::start(boost::asio::io_context& loop) {
 
 void Telemetry::stop() {
   stopping_ = true;
+}
+
+// Also keeps `since` of /api/health true while nobody looks.
+void Telemetry::tell_degraded() {
+  std::string parts;
+  for (const auto& one : health_.look()) {
+    if (one.state.condition != Condition::degraded && one.state.condition != Condition::down) continue;
+    parts += parts.empty() ? "" : ", ";
+    parts += one.name;
+  }
+  if (server_ != nullptr) server_->set_degraded(std::move(parts));
 }
 
 boost::asio::awaitable<void> Telemetry::measure_loop() {
@@ -193,6 +251,7 @@ boost::asio::awaitable<void> Telemetry::measure_loop() {
     if (stopping_) co_return;
     metrics_.loop_was_late(
         std::max(std::chrono::steady_clock::now() - due, std::chrono::steady_clock::duration(0)));
+    tell_degraded();
   }
 }
 

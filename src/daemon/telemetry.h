@@ -5,7 +5,9 @@
 #include <string>
 
 #include "config/configuration.h"
+#include "net/server.h"
 #include "sandbox/provider.h"
+#include "session/providers.h"
 #include "store/store.h"
 #include "telemetry/delivery.h"
 #include "telemetry/event_log.h"
@@ -41,6 +43,9 @@ class Telemetry {
   void watch(const store::Store& store);
   void watch(const Auditing& auditing);
   void watch(const sandbox::Provider& provider);
+  void watch(const session::AbsentProvider& absent);
+  // Its answers say what is degraded.
+  void watch(net::Server& server) { server_ = &server; }
   void watch(const tools::ToolExecutor& tools);
   // It is told what sessions tell, too.
   void watch(Indexing& indexing);
@@ -53,6 +58,7 @@ class Telemetry {
   Result<void> start_tracing(const config::Configuration& configuration, std::string installation);
   Result<void> start_deliveries(const config::Configuration& configuration, const std::string& directory);
   void show_deliveries();
+  void tell_degraded();
   boost::asio::awaitable<void> measure_loop();
 
   telemetry::Metrics metrics_;
@@ -63,6 +69,7 @@ class Telemetry {
   telemetry::Observers observers_{{}};
   std::unique_ptr<telemetry::SpanExporter> spans_;
   std::unique_ptr<telemetry::Deliveries> deliveries_;
+  net::Server* server_ = nullptr;
   bool stopping_ = false;
 };
 

@@ -28,17 +28,23 @@ struct AccessLog : std::enable_shared_from_this<AccessLog> {
     fmt::format_to(std::back_inserter(lines), R"({{"time":"{}","request_id":)",
                    to_rfc3339(Clock::machine().now()));
     json::append_quoted(lines, access.id);
-    lines += R"(,"peer":)";
-    json::append_quoted(lines, access.peer);
-    lines += R"(,"method":)";
-    json::append_quoted(lines, access.method);
-    lines += R"(,"target":)";
-    json::append_quoted(lines, without_secrets(access.target));
+    add_member("peer", access.peer);
+    add_member("method", access.method);
+    add_member("target", without_secrets(access.target));
+    if (access.trace.is_valid())
+      fmt::format_to(std::back_inserter(lines), R"(,"trace_id":"{}")", trace::to_hex(access.trace.trace_id));
+    if (!access.tenant.empty()) add_member("tenant", access.tenant);
+    if (!access.session_id.empty()) add_member("session_id", access.session_id);
     fmt::format_to(std::back_inserter(lines),
                    ",\"status\":{},\"bytes_in\":{},\"bytes_out\":{},\"duration_us\":{}}}\n", access.status,
                    access.bytes_in, access.bytes_out, access.duration.count());
     if (lines.size() > kGather) return flush();
     if (!waiting) flush_later();
+  }
+
+  void add_member(std::string_view name, std::string_view value) {
+    fmt::format_to(std::back_inserter(lines), ",\"{}\":", name);
+    json::append_quoted(lines, value);
   }
 
   // A query string may carry signatures and tokens: only names and the path are for the log.

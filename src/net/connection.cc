@@ -141,6 +141,27 @@ void end_span(Request& request, int status) {
   request.span.end();
 }
 
+// The same in every dialect, whatever its own form of errors has room for.
+std::string facts_of(Code code) {
+  const CodeRow& facts = row(code);
+  return fmt::format("{}; category={}; retryable={}", facts.name, to_string(facts.category), facts.retryable);
+}
+
+log::Subject subject_of(const Server::Shared& shared, const Request& request) {
+  log::Subject about;
+  if (shared.subject_of) about = shared.subject_of(request);
+  about.trace = request.span.context();
+  return about;
+}
+
+void log_answer(const log::Subject& about, const Request& request, int status) {
+  log::debug(about, "a request was answered",
+             {{"request_id", request.id},
+              {"method", request.method_word},
+              {"path", std::string(request.path)},
+              {"status", std::to_string(status)}});
+}
+
 // The one place where a handler's exception ends.
 asio::awaitable<Result<void>> guarded_dispatch(Router& router, const Cors& cors,
                                                ConnectionExchange& exchange) {
@@ -391,15 +412,17 @@ asio::awaitable<bool> Connection::serve_one() {
   ConnectionExchange exchange(*this, request, parser);
   Result<void> result = co_await guarded_dispatch(router, shared->options.cors, exchange);
   if (!result && result.error().code() == Code::internal) {
-    log::error("request failed", {{"request_id", request.id},
-                                  {"error", result.error().message()},
-                                  {"detail", result.error().detail()}});
+    log::error(subject_of(*shared, request), "request failed",
+               {{"request_id", request.id},
+                {"error", result.error().message()},
+                {"detail", result.error().detail()}});
   }
   if (result && !exchange.started()) result = fail(Code::internal, "the handler gave no answer");
   if (!result && !exchange.started() && !gone) {
     // What is left of a body that we refused is not worth reading.
     if (!exchange.body_done() && result.error().code() != Code::not_found) closing = true;
     Response rendered = router.error_renderer()(result.error(), request);
+    rendered.headers.set("Atoll-Error", facts_of(result.error().code()));
     const bool later = rendered.status == 429 || rendered.status == 503;
     if (later && !rendered.headers.has("Retry-After")) rendered.headers.set("Retry-After", "1");
     co_await exchange.send(std::move(rendered));
@@ -408,12 +431,14 @@ asio::awaitable<bool> Connection::serve_one() {
   }
   if (!exchange.upgraded()) grant.reset();
   end_span(request, exchange.aborted() ? 0 : exchange.status());
+  const log::Subject about = subject_of(*shared, request);
   if (shared->access) {
     auto duration = std::chrono::duration_cast<std::chrono::microseconds>(Steady::now() - started_at);
     shared->access(Access{request.id, request.peer, request.method_word, request.target,
                           exchange.aborted() ? 0 : exchange.status(), bytes_in - in_before,
-                          bytes_out - out_before, duration, request.span.context()});
+                          bytes_out - out_before, duration, about.trace, about.tenant, about.session_id});
   }
+  if (log::is_on(log::Level::debug)) log_answer(about, request, exchange.aborted() ? 0 : exchange.status());
   upgraded = exchange.upgraded();
   if (upgraded || gone) co_return false;
   if (!exchange.body_done()) {

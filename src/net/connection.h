@@ -53,6 +53,8 @@ struct Server::Shared {
   Router router;
   std::vector<std::unique_ptr<Site>> sites;
   AccessSink access;
+  SubjectOf subject_of;
+  std::string degraded;               // Server::set_degraded()
   std::set<Connection*> connections;  // each removes itself when it is destroyed
   std::vector<std::function<void()>> close_listeners;
   bool stopping = false;

@@ -161,6 +161,9 @@ std::string ConnectionExchange::head(int status, const Headers& headers, std::op
                  reason_phrase(status), connection_.shared->date(), request_.id);
   if (const trace::Context& context = request_.span.context(); context.is_valid())
     append_field(out, "traceparent", trace::to_traceparent(context));
+  const auto& shared = *connection_.shared;
+  if (!shared.degraded.empty() && shared.subject_of && !shared.subject_of(request_).tenant.empty())
+    append_field(out, "Atoll-Degraded", shared.degraded);
   for (const auto& [name, value] : headers) append_field(out, name, value);
   append_cors(out);
   if (chunked) out += "Transfer-Encoding: chunked\r\n";

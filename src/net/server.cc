@@ -237,6 +237,14 @@ std::vector<const Router*> Server::routers() const {
   return all;
 }
 
+void Server::set_subject_of(SubjectOf subject_of) {
+  shared_->subject_of = std::move(subject_of);
+}
+
+void Server::set_degraded(std::string parts) {
+  shared_->degraded = std::move(parts);
+}
+
 void Server::set_access_sink(AccessSink sink) {
   shared_->access = std::move(sink);
 }

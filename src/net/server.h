@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/log_subject.h"
 #include "net/http.h"
 #include "net/router.h"
 
@@ -39,10 +40,14 @@ struct Access {
   int status = 0;  // 0: aborted before an answer
   std::uint64_t bytes_in = 0, bytes_out = 0;
   std::chrono::microseconds duration{0};
-  trace::Context trace = {};  // of the request's span
+  trace::Context trace = {};                      // of the request's span
+  std::string_view tenant = {}, session_id = {};  // whom SubjectOf names
 };
 // Called on the loop when the answer is complete or given up; the views are valid during the call only.
 using AccessSink = std::function<void(const Access&)>;
+
+// Whose request it is and which session it is about, for the log; asked when it was answered.
+using SubjectOf = std::function<log::Subject(const Request&)>;
 
 class TlsContext;
 
@@ -63,6 +68,10 @@ class Server {
   std::vector<const Router*> routers() const;
 
   void set_access_sink(AccessSink sink);
+  void set_subject_of(SubjectOf subject_of);
+  // What the service does without at the moment, by its parts' names: answers to callers whom SubjectOf knows
+  // name it in the header Atoll-Degraded. Empty: nothing.
+  void set_degraded(std::string parts);
 
   // "127.0.0.1:8000", "[::1]:0", "localhost:80" or "unix:/path/to.sock" (an old socket file is replaced, mode
   // 0600). Gives the address in the same form with the real port. With `tls` every connection is TLS.

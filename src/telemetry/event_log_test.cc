@@ -204,17 +204,20 @@ TEST(HealthTest, SaysSinceWhen) {
   ManualClock clock;
   Health health(clock);
   ComponentState state;
-  health.add("part", [&] { return state; });
+  health.add(
+      "part", [&] { return state; }, "mend it");
   health.add("other", [] { return ComponentState{Condition::off, "nobody asked"}; });
   const WallTime start = clock.now();
   clock.advance(std::chrono::seconds(5));
   auto seen = health.look();
   ASSERT_EQ(seen.size(), 2U);
   EXPECT_EQ(seen[0].since, start);
+  EXPECT_EQ(seen[0].remedy, "");
   EXPECT_EQ(Health::worst(seen), Condition::ok);
   state = {Condition::degraded, "away"};
   seen = health.look();
   EXPECT_EQ(seen[0].since, clock.now());
+  EXPECT_EQ(seen[0].remedy, "mend it");
   EXPECT_EQ(Health::worst(seen), Condition::degraded);
   state = {Condition::down, "gone"};
   EXPECT_EQ(Health::worst(health.look()), Condition::down);

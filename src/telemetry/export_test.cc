@@ -76,22 +76,25 @@ void make_spans(SpanExporter& exporter, int count) {
   for (int i = 0; i < count; ++i) {
     trace::EndedSpan span;
     span.context = *trace::parse_traceparent("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01");
-    span.name = "GET /x";
+    span.name = "policy";
     exporter.take(std::move(span));
   }
 }
 
 TEST(Otlp, IsWhatCollectorsRead) {
-  trace::EndedSpan span;
+  Spans spans;
+  trace::EndedSpan& span = *spans.emplace_back(std::make_unique<trace::EndedSpan>());
+  spans.push_back(std::make_unique<trace::EndedSpan>());
   span.context = *trace::parse_traceparent("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01");
   span.parent = {1, 2, 3, 4, 5, 6, 7, 8};
   span.name = "policy \"x\"";
   span.kind = trace::Kind::server;
   span.begin = WallTime(1s);
   span.took = 5us;
-  span.attributes = {{"number", std::int64_t(7)}, {"text", std::string("a\"b")}};
+  span.attributes = {
+      {"number", std::int64_t(7)}, {"text", std::string("a\"b\xff")}, {"long", std::string(100'000, 'x')}};
   span.failure = "denied";
-  const auto document = boost::json::parse(to_otlp({span, trace::EndedSpan{}}, "one"));
+  const auto document = boost::json::parse(to_otlp(spans, "one"));
   const auto& resource = document.at("resourceSpans").at(0);
   EXPECT_EQ(resource.at("resource").at("attributes").at(0).at("value").at("stringValue"), "atoll");
   const auto& first = resource.at("scopeSpans").at(0).at("spans").at(0);
@@ -103,12 +106,13 @@ TEST(Otlp, IsWhatCollectorsRead) {
   EXPECT_EQ(first.at("startTimeUnixNano"), "1000000000");
   EXPECT_EQ(first.at("endTimeUnixNano"), "1000005000");
   EXPECT_EQ(first.at("attributes").at(0).at("value").at("intValue"), "7");
-  EXPECT_EQ(first.at("attributes").at(1).at("value").at("stringValue"), "a\"b");
+  EXPECT_EQ(first.at("attributes").at(1).at("value").at("stringValue"), "a\"b\xef\xbf\xbd");
   EXPECT_EQ(first.at("status").at("code"), 2);
   const auto& second = resource.at("scopeSpans").at(0).at("spans").at(1).as_object();
   EXPECT_FALSE(second.contains("parentSpanId"));
   EXPECT_FALSE(second.contains("status"));
   EXPECT_EQ(second.at("name"), "unnamed");
+  EXPECT_EQ(first.at("attributes").at(2).at("value").at("stringValue"), std::string(256, 'x'));
 }
 
 TEST(SpanExporterTest, SendsWhatEnded) {

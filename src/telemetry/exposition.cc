@@ -35,8 +35,8 @@ Format format_for(std::string_view accept) {
 void Histogram::add(std::chrono::nanoseconds took, const trace::Context& trace) {
   const std::size_t at = latency_.add(took);
   if (!trace.is_sampled || !trace.is_valid()) return;
-  exemplars_[at] = Exemplar{trace::to_hex(trace.trace_id), std::chrono::duration<double>(took).count(),
-                            Clock::machine().now()};
+  exemplars_[at] =
+      Exemplar{trace.trace_id, std::chrono::duration<double>(took).count(), Clock::machine().now()};
 }
 
 // OpenMetrics names the family of a counter without the suffix that its samples have.
@@ -75,8 +75,8 @@ void Exposition::sample(const Labels& labels, double value) {
 void Exposition::append_exemplar(const Exemplar& exemplar) {
   out_.pop_back();  // the newline
   const double at = static_cast<double>(unix_millis(exemplar.at)) / 1000;
-  fmt::format_to(std::back_inserter(out_), " # {{trace_id=\"{}\"}} {} {:.3f}\n", exemplar.trace_id,
-                 exemplar.seconds, at);
+  fmt::format_to(std::back_inserter(out_), " # {{trace_id=\"{}\"}} {} {:.3f}\n",
+                 trace::to_hex(exemplar.trace_id), exemplar.seconds, at);
 }
 
 void Exposition::sample(const Labels& labels, const Latency& latency, const Histogram* with_exemplars) {

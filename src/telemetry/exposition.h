@@ -23,7 +23,7 @@ Format format_for(std::string_view accept);
 
 // A request whose trace shows why a class of a histogram was counted.
 struct Exemplar {
-  std::string trace_id;
+  trace::TraceId trace_id{};
   double seconds = 0;
   WallTime at;
 };

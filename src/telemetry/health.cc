@@ -15,9 +15,9 @@ std::string_view to_string(Condition condition) {
   std::unreachable();
 }
 
-void Health::add(std::string name, std::function<ComponentState()> probe) {
+void Health::add(std::string name, std::function<ComponentState()> probe, std::string remedy) {
   const Condition first = probe().condition;
-  watched_.push_back({std::move(name), std::move(probe), first, clock_.now()});
+  watched_.push_back({std::move(name), std::move(probe), std::move(remedy), first, clock_.now()});
 }
 
 std::vector<Health::Component> Health::look() {
@@ -28,7 +28,8 @@ std::vector<Health::Component> Health::look() {
       one.last = state.condition;
       one.since = clock_.now();
     }
-    found.push_back({one.name, std::move(state), one.since});
+    const bool is_bad = state.condition == Condition::degraded || state.condition == Condition::down;
+    found.push_back({one.name, std::move(state), one.since, is_bad ? one.remedy : std::string()});
   }
   return found;
 }

@@ -23,13 +23,15 @@ class Health {
  public:
   explicit Health(const Clock& clock = Clock::machine()) : clock_(clock) {}
 
-  // Asks `probe` whenever somebody looks; it must not wait. Names are unique.
-  void add(std::string name, std::function<ComponentState()> probe);
+  // Asks `probe` whenever somebody looks; it must not wait. Names are unique. `remedy`: what to do when it is
+  // not ok, for whoever operates the service.
+  void add(std::string name, std::function<ComponentState()> probe, std::string remedy = {});
 
   struct Component {
     std::string name;
     ComponentState state;
-    WallTime since;  // when it was first seen in this condition
+    WallTime since;      // when it was first seen in this condition
+    std::string remedy;  // empty while it is ok or off
   };
   // In the order of adding.
   std::vector<Component> look();
@@ -40,6 +42,7 @@ class Health {
   struct Watched {
     std::string name;
     std::function<ComponentState()> probe;
+    std::string remedy;
     Condition last = Condition::ok;
     WallTime since;
   };

@@ -80,6 +80,10 @@ void Metrics::create_failed(std::string_view provider, Code code) {
 void Metrics::changed(const session::Session& session, session::State from, session::State to) {
   if (from != to) --sessions_[{session.provider, std::string(to_string(from))}];
   ++sessions_[{session.provider, std::string(to_string(to))}];
+  if (session::is_final(to) && measured_.contains(session.session_id)) {
+    set_use(session, {});
+    measured_.erase(session.session_id);
+  }
   TenantUse& use = use_of(session.tenant);
   if (to == session::State::running) ++use.running;
   if (from == session::State::running && from != to) --use.running;
@@ -100,6 +104,18 @@ void Metrics::finished(const session::Session& session, const session::Execution
   execute_seconds_[{session.provider, type}].add(took, record.trace);
   if (const std::string_view limit = limit_of(record); !limit.empty())
     ++limit_hits_[{session.provider, std::string(limit)}];
+}
+
+void Metrics::sampled(const session::Session& session, const sandbox::Usage& usage) {
+  if (!session::is_final(session.state)) set_use(session, {usage.memory_bytes, usage.disk_bytes});
+}
+
+void Metrics::set_use(const session::Session& session, SessionUse now) {
+  TenantUse& of_tenant = use_of(session.tenant);
+  SessionUse& before = measured_[session.session_id];
+  of_tenant.memory_bytes += now.memory_bytes - before.memory_bytes;
+  of_tenant.disk_bytes += now.disk_bytes - before.disk_bytes;
+  before = now;
 }
 
 void Metrics::reached(const session::Session&, const egress::Attempt& attempt) {
@@ -140,6 +156,10 @@ void Metrics::render_executions(Exposition& out) const {
 void Metrics::render_tenants(Exposition& out) const {
   out.gauge("atoll_tenant_sessions", "Running sessions of a tenant.");
   for (const auto& [tenant, use] : tenants_) out.sample({{"tenant", tenant}}, use.running);
+  out.gauge("atoll_tenant_memory_bytes", "Memory of a tenant's sandboxes, as it was last measured.");
+  for (const auto& [tenant, use] : tenants_) out.sample({{"tenant", tenant}}, use.memory_bytes);
+  out.gauge("atoll_tenant_disk_bytes", "Disk of a tenant's sandboxes, as it was last measured.");
+  for (const auto& [tenant, use] : tenants_) out.sample({{"tenant", tenant}}, use.disk_bytes);
   out.counter("atoll_tenant_executions_total", "Executions and commands of a tenant.");
   for (const auto& [tenant, use] : tenants_) out.sample({{"tenant", tenant}}, use.executions);
   out.counter("atoll_tenant_cpu_seconds_total", "CPU time that a tenant's executions used.");

@@ -27,6 +27,7 @@ class Metrics final : public session::Observer {
   void changed(const session::Session& session, session::State from, session::State to) override;
   void finished(const session::Session& session, const session::ExecutionRecord& record,
                 std::chrono::nanoseconds took) override;
+  void sampled(const session::Session& session, const sandbox::Usage& usage) override;
   void reached(const session::Session& session, const egress::Attempt& attempt) override;
   void served(const net::Access& access);
   // How late the loop came to something that was due.
@@ -44,7 +45,12 @@ class Metrics final : public session::Observer {
     std::uint64_t executions = 0;
     std::chrono::microseconds cpu{0};
     std::int64_t running = 0;
+    std::uint64_t memory_bytes = 0, disk_bytes = 0;  // of its sessions, as they were last measured
   };
+  struct SessionUse {
+    std::uint64_t memory_bytes = 0, disk_bytes = 0;
+  };
+  void set_use(const session::Session& session, SessionUse now);
   TenantUse& use_of(const std::string& tenant);
   void render_sessions(Exposition& out) const;
   void render_executions(Exposition& out) const;
@@ -60,6 +66,7 @@ class Metrics final : public session::Observer {
   std::map<std::string, Histogram> create_seconds_;  // provider
   std::map<Key, Histogram> execute_seconds_;         // provider, language
   std::map<std::string, TenantUse> tenants_;
+  std::map<std::string, SessionUse> measured_;  // sessions that have not ended
   Histogram request_seconds_;
   Latency loop_lag_;
   std::uint64_t denials_ = 0;

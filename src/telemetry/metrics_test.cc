@@ -119,6 +119,29 @@ TEST(Metrics, FollowsSessionsAndExecutions) {
   EXPECT_THAT(text, Not(HasSubstr("process_resident_memory_bytes 0\n")));
 }
 
+TEST(Metrics, AddsUpWhatTheSandboxesOfATenantHold) {
+  Metrics metrics;
+  session::Session one, two;
+  one.tenant = two.tenant = "acme";
+  one.provider = two.provider = "native";
+  one.session_id = "ses_1";
+  two.session_id = "ses_2";
+  one.state = two.state = session::State::running;
+  const auto held = [&] { return metrics.render({}, Format::text); };
+  metrics.sampled(one, {.memory_bytes = 100, .disk_bytes = 10});
+  metrics.sampled(two, {.memory_bytes = 1000, .disk_bytes = 5});
+  EXPECT_THAT(held(), HasSubstr("atoll_tenant_memory_bytes{tenant=\"acme\"} 1100\n"));
+  metrics.sampled(one, {.memory_bytes = 40, .disk_bytes = 20});
+  EXPECT_THAT(held(), HasSubstr("atoll_tenant_memory_bytes{tenant=\"acme\"} 1040\n"));
+  EXPECT_THAT(held(), HasSubstr("atoll_tenant_disk_bytes{tenant=\"acme\"} 25\n"));
+  one.state = session::State::stopped;
+  metrics.changed(one, session::State::stopping, session::State::stopped);
+  // A measurement that was under way when it ended counts no more.
+  metrics.sampled(one, {.memory_bytes = 40, .disk_bytes = 20});
+  EXPECT_THAT(held(), HasSubstr("atoll_tenant_memory_bytes{tenant=\"acme\"} 1000\n"));
+  EXPECT_THAT(held(), HasSubstr("atoll_tenant_disk_bytes{tenant=\"acme\"} 5\n"));
+}
+
 TEST(Metrics, TenantsAreBounded) {
   Metrics metrics;
   session::Session session;

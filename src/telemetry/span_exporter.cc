@@ -4,6 +4,8 @@
 #include <pthread.h>
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <cmath>
 
 #include "base/json.h"
@@ -13,6 +15,7 @@ namespace atl::telemetry {
 namespace {
 
 constexpr std::chrono::seconds kPostTime{10};
+constexpr std::size_t kTextMax = 256;
 constexpr std::string_view kTracesPath = "/v1/traces";
 
 int kind_number(trace::Kind kind) {
@@ -24,18 +27,33 @@ int kind_number(trace::Kind kind) {
   std::unreachable();
 }
 
-void append_attribute(std::string& out, std::string_view key,
-                      const std::variant<std::string, std::int64_t>& value) {
-  out += R"({"key":)";
-  json::append_quoted(out, key);
-  // Numbers of 64 bits are text in the JSON of protocol buffers.
-  if (const auto* number = std::get_if<std::int64_t>(&value)) {
-    fmt::format_to(std::back_inserter(out), R"(,"value":{{"intValue":"{}"}}}})", *number);
-    return;
-  }
-  out += R"(,"value":{"stringValue":)";
-  json::append_quoted(out, std::get<std::string>(value));
+template <class Number>
+void append_number(std::string& out, Number number) {
+  std::array<char, 24> digits{};
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
+  out.append(digits.data(), end);
+}
+
+void append_text_attribute(std::string& out, std::string_view key, std::string_view text) {
+  out += R"({"key":")";
+  out += key;
+  out += R"(","value":{"stringValue":)";
+  json::append_quoted(out, text);
   out += "}}";
+}
+
+// Texts that come from outside, such as a method, are cut. Numbers of 64 bits are text in the JSON of
+// protocol buffers.
+void append_attribute(std::string& out, const trace::Attribute& attribute) {
+  const auto* number = std::get_if<std::int64_t>(&attribute.second);
+  if (number == nullptr)
+    return append_text_attribute(
+        out, attribute.first, std::string_view(std::get<std::string>(attribute.second)).substr(0, kTextMax));
+  out += R"({"key":")";
+  out += attribute.first;
+  out += R"(","value":{"intValue":")";
+  append_number(out, *number);
+  out += R"("}})";
 }
 
 std::int64_t nanoseconds(WallTime time) {
@@ -43,18 +61,26 @@ std::int64_t nanoseconds(WallTime time) {
 }
 
 void append_span(std::string& out, const trace::EndedSpan& span) {
-  fmt::format_to(std::back_inserter(out), R"({{"traceId":"{}","spanId":"{}")",
-                 trace::to_hex(span.context.trace_id), trace::to_hex(span.context.span_id));
-  if (span.parent != trace::SpanId{})
-    fmt::format_to(std::back_inserter(out), R"(,"parentSpanId":"{}")", trace::to_hex(span.parent));
-  out += R"(,"name":)";
-  json::append_quoted(out, span.name.empty() ? "unnamed" : span.name);
-  fmt::format_to(std::back_inserter(out),
-                 R"(,"kind":{},"startTimeUnixNano":"{}","endTimeUnixNano":"{}","attributes":[)",
-                 kind_number(span.kind), nanoseconds(span.begin), nanoseconds(span.begin + span.took));
-  for (const auto& [key, value] : span.attributes) {
+  out += R"({"traceId":")";
+  out += trace::to_hex(span.context.trace_id);
+  out += R"(","spanId":")";
+  out += trace::to_hex(span.context.span_id);
+  if (span.parent != trace::SpanId{}) {
+    out += R"(","parentSpanId":")";
+    out += trace::to_hex(span.parent);
+  }
+  out += R"(","name":)";
+  json::append_quoted(out, span.name.empty() ? "unnamed" : std::string_view(span.name).substr(0, kTextMax));
+  out += R"(,"kind":)";
+  append_number(out, kind_number(span.kind));
+  out += R"(,"startTimeUnixNano":")";
+  append_number(out, nanoseconds(span.begin));
+  out += R"(","endTimeUnixNano":")";
+  append_number(out, nanoseconds(span.begin + span.took));
+  out += R"(","attributes":[)";
+  for (const trace::Attribute& attribute : span.attributes) {
     if (out.back() != '[') out += ',';
-    append_attribute(out, key, value);
+    append_attribute(out, attribute);
   }
   out += ']';
   if (span.failure) {
@@ -72,19 +98,23 @@ net::Url base_of(net::Url url) {
 
 }  // namespace
 
-std::string to_otlp(const std::vector<trace::EndedSpan>& spans, const std::string& instance) {
-  std::string out = R"({"resourceSpans":[{"resource":{"attributes":[)";
-  append_attribute(out, "service.name", std::string("atoll"));
+std::string to_otlp(const Spans& spans, const std::string& instance) {
+  constexpr std::size_t kUsual = 512;
+  std::string out;
+  out.reserve(kUsual * (spans.size() + 1));
+  out += R"({"resourceSpans":[{"resource":{"attributes":[)";
+  append_text_attribute(out, "service.name", "atoll");
   out += ',';
-  append_attribute(out, "service.version", std::string(ATOLL_VERSION));
+  append_text_attribute(out, "service.version", ATOLL_VERSION);
   out += ',';
-  append_attribute(out, "service.instance.id", instance);
+  append_text_attribute(out, "service.instance.id", instance);
   out += R"(]},"scopeSpans":[{"scope":{"name":"atoll"},"spans":[)";
-  for (const trace::EndedSpan& span : spans) {
+  for (const auto& span : spans) {
     if (out.back() != '[') out += ',';
-    append_span(out, span);
+    append_span(out, *span);
   }
-  return out + "]}]}]}";
+  out += "]}]}]}";
+  return out;
 }
 
 SpanExporter::SpanExporter(ExportOptions options)
@@ -133,7 +163,7 @@ void SpanExporter::take(trace::EndedSpan span) {
       ++counts_.dropped;
       return;
     }
-    queue_.push_back(std::move(span));
+    queue_.push_back(std::make_unique<trace::EndedSpan>(std::move(span)));
     is_full_batch = queue_.size() == options_.batch;
   }
   if (is_full_batch) wake_.notify_all();
@@ -163,8 +193,7 @@ void SpanExporter::run() {
     while (!queue_.empty()) {
       const std::size_t count = std::min(queue_.size(), options_.batch);
       const auto end = queue_.begin() + static_cast<std::ptrdiff_t>(count);
-      std::vector<trace::EndedSpan> batch(std::make_move_iterator(queue_.begin()),
-                                          std::make_move_iterator(end));
+      Spans batch(std::make_move_iterator(queue_.begin()), std::make_move_iterator(end));
       queue_.erase(queue_.begin(), end);
       lock.unlock();
       const bool taken = send(batch);
@@ -188,7 +217,7 @@ void SpanExporter::run() {
   }
 }
 
-bool SpanExporter::send(const std::vector<trace::EndedSpan>& spans) {
+bool SpanExporter::send(const Spans& spans) {
   net::ClientRequest request;
   request.method = "POST";
   request.target = "";

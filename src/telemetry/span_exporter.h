@@ -16,6 +16,8 @@
 
 namespace atl::telemetry {
 
+using Spans = std::vector<std::unique_ptr<trace::EndedSpan>>;
+
 struct ExportOptions {
   net::Url endpoint;     // of a collector; spans go to /v1/traces below it, unless that is its path already
   double sample = 1;     // which part of the traces that begin here is kept, 0 to 1
@@ -48,7 +50,7 @@ class SpanExporter final : public trace::Sink {
  private:
   void run();
   // Sends one batch; false: it stays where it was.
-  bool send(const std::vector<trace::EndedSpan>& spans);
+  bool send(const Spans& spans);
 
   ExportOptions options_;
   std::uint64_t sampled_below_ = 0;  // of the first eight bytes of a trace's id; all if samples_all_
@@ -56,7 +58,7 @@ class SpanExporter final : public trace::Sink {
   net::BlockingClient client_;
   mutable std::mutex mutex_;
   std::condition_variable wake_;
-  std::vector<trace::EndedSpan> queue_;
+  Spans queue_;
   Counts counts_;
   std::string failure_;  // why the last post was not taken; empty: it was
   bool stopping_ = false;
@@ -64,6 +66,6 @@ class SpanExporter final : public trace::Sink {
 };
 
 // The body of one request: opentelemetry.proto.collector.trace.v1.ExportTraceServiceRequest in JSON.
-std::string to_otlp(const std::vector<trace::EndedSpan>& spans, const std::string& instance);
+std::string to_otlp(const Spans& spans, const std::string& instance);
 
 }  // namespace atl::telemetry

@@ -88,3 +88,16 @@ def every_code_has_its_class_in_python(_):
         kind = {"user": errors.UserError, "retryable": errors.RetryableError, "limit": errors.LimitError,
                 "policy": errors.PolicyError, "provider": errors.ProviderError, "internal": errors.InternalError}[category]
         assert isinstance(made, kind) and type(made) is not kind, made
+
+
+@case
+def every_dialect_has_the_facts_in_a_header(daemon):
+    client, rows = daemon.client(), table()
+    asked = [(client("GET", "/api/sessions/nobody"), "not_found"), (client("GET", "/sandboxes/nobody"), "not_found"),
+             (client("POST", "/api/sessions", {"colour": "red"}), "invalid_argument"),
+             (client("GET", "/api/sessions", key=False), "unauthenticated")]
+    for answer, code in asked:
+        category, status, _, retryable = rows[code]
+        assert answer.status == status, (code, answer.status, answer.body)
+        assert answer.headers["atoll-error"] == f"{code}; category={category}; retryable={str(retryable).lower()}", answer.headers
+    assert "atoll-error" not in client("GET", "/api/sessions").headers

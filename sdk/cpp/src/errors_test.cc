@@ -8,8 +8,9 @@
 namespace atl::client {
 namespace {
 
-std::string answer_with(std::string_view code, std::string_view category) {
-  Json details = Json::object({{"category", category}, {"retryable", true}, {"field", "path"}, {"limit", 5}});
+std::string answer_with(std::string_view code, std::string_view category, bool retryable = true) {
+  Json details =
+      Json::object({{"category", category}, {"retryable", retryable}, {"field", "path"}, {"limit", 5}});
   Json error = Json::object({{"code", code}, {"message", "no"}, {"details", details}, {"request_id", "r1"}});
   return Json::object({{"error", error}}).dump();
 }
@@ -23,12 +24,15 @@ TEST(ClientErrors, EveryCodeOfTheServiceHasAClassOfItsCategoryAndAHint) {
   for (int number = 0; number <= static_cast<int>(Code::internal); ++number) {
     const CodeRow& wanted = row(static_cast<Code>(number));
     try {
-      throw_service_error(wanted.http_status, answer_with(wanted.name, to_string(wanted.category)));
+      throw_service_error(wanted.http_status,
+                          answer_with(wanted.name, to_string(wanted.category), wanted.retryable));
     } catch (const ServiceError& error) {
       EXPECT_EQ(error.code(), wanted.name);
       EXPECT_FALSE(error.hint().empty()) << wanted.name;
       EXPECT_NE(typeid(error), typeid(ServiceError)) << wanted.name;
       EXPECT_EQ(error.http_status(), wanted.http_status);
+      EXPECT_EQ(error.facts().category, to_string(wanted.category));
+      EXPECT_EQ(error.retryable(), wanted.retryable) << wanted.name;
     }
   }
 }

@@ -26,6 +26,23 @@ TEST(Connect, RefusesBrokenEnvelopes) {
   EXPECT_EQ(connect::open_envelope(connect::envelope("{}")).value(), "{}");
 }
 
+TEST(Connect, EveryCodeIsToldByTheTable) {
+  for (int i = 0; i <= static_cast<int>(Code::internal); ++i) {
+    const CodeRow& wanted = row(static_cast<Code>(i));
+    const Error error(wanted.code, "why");
+    const net::Response answer = connect::error_response(error);
+    const std::string named = fmt::format("\"code\":\"{}\"", wanted.connect_code);
+    EXPECT_THAT(answer.body, HasSubstr(named)) << wanted.name;
+    EXPECT_EQ(answer.status, connect::http_status(wanted.connect_code)) << wanted.name;
+    EXPECT_THAT(connect::end_of_stream(error), HasSubstr(named)) << wanted.name;
+    // A Connect code that the protocol has no status for would become a 500.
+    if (wanted.http_status != 500) EXPECT_NE(answer.status, 500) << wanted.name;
+    const net::Request request;
+    EXPECT_EQ(render_control_error(error, request).status, wanted.http_status) << wanted.name;
+    EXPECT_THAT(render_control_error(error, request).body, HasSubstr("why")) << wanted.name;
+  }
+}
+
 TEST(Connect, ReadsAStreamInPieces) {
   const std::string whole = connect::envelope("{\"a\":1}") + connect::envelope("{}");
   connect::EnvelopeReader reader(100);

@@ -83,6 +83,7 @@ bj::object ToolReply::to_json() const {
   bj::object result{{"content", content}};
   if (structured) result["structuredContent"] = *structured;
   if (is_error) result["isError"] = true;
+  if (code) result["_meta"] = bj::object{{"atoll/error", error_facts(*code)}};
   return result;
 }
 
@@ -117,7 +118,9 @@ ToolReply ToolReply::error(const Error& error) {
   if (const auto seconds = auth::retry_after_of(error))
     message += fmt::format(" (try again in {} s)", *seconds);
   if (const std::string_view hint = way_out(error); !hint.empty()) message += fmt::format("\n{}", hint);
-  return ToolReply::error(message);
+  ToolReply reply = ToolReply::error(message);
+  reply.code = error.code();
+  return reply;
 }
 
 std::string denial_text(const std::string& policy, const session::ExecutionRecord& record) {

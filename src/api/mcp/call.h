@@ -68,6 +68,7 @@ struct ToolReply {
   bj::array content;
   std::optional<bj::object> structured;
   bool is_error = false;
+  std::optional<Code> code;  // of the Error that it tells of: for programs, as `_meta` "atoll/error"
 
   void add_text(std::string_view text);
   bj::object to_json() const;

@@ -66,11 +66,15 @@ bj::object notification(std::string_view method, bj::object params) {
   return {{"jsonrpc", "2.0"}, {"method", method}, {"params", std::move(params)}};
 }
 
+bj::object error_facts(Code code) {
+  const CodeRow& facts = row(code);
+  return {{"code", facts.name}, {"category", to_string(facts.category)}, {"retryable", facts.retryable}};
+}
+
 Fault fault_of(const Error& error) {
   const CodeRow& facts = row(error.code());
   const bool is_ours = facts.category == Category::internal || facts.category == Category::provider;
-  bj::object data{{"code", facts.name}, {"retryable", facts.retryable}};
-  return {is_ours ? kInternalError : kInvalidParams, error.message(), std::move(data), 200};
+  return {is_ours ? kInternalError : kInvalidParams, error.message(), error_facts(error.code()), 200};
 }
 
 const bj::object* object_in(const bj::object& from, std::string_view name) {

@@ -55,6 +55,8 @@ bj::object result_message(const bj::value& id, bj::object result);
 bj::object fault_message(const bj::value& id, const Fault& fault);
 bj::object notification(std::string_view method, bj::object params);
 
+// What programs act on, as in every other dialect: code, category, retryable.
+bj::object error_facts(Code code);
 // An Error of ours outside of a tool's call, which has results of its own for that.
 Fault fault_of(const Error& error);
 

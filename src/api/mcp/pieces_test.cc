@@ -46,6 +46,20 @@ TEST(McpMessage, FaultsKeepTheirFacts) {
   EXPECT_EQ(fault_message(5, theirs).at("error").at("message"), bj::value("y"));
 }
 
+TEST(McpMessage, EveryCodeHasTheFactsOfTheTable) {
+  for (int i = 0; i <= static_cast<int>(Code::internal); ++i) {
+    const CodeRow& wanted = row(static_cast<Code>(i));
+    const Error error(wanted.code, "why");
+    const bj::object facts{
+        {"code", wanted.name}, {"category", to_string(wanted.category)}, {"retryable", wanted.retryable}};
+    EXPECT_EQ(fault_of(error).data, bj::value(facts)) << wanted.name;
+    const bj::object result = ToolReply::error(error).to_json();
+    EXPECT_EQ(result.at("_meta").at("atoll/error"), bj::value(facts)) << wanted.name;
+    EXPECT_EQ(result.at("isError"), bj::value(true));
+  }
+  EXPECT_FALSE(ToolReply::error("in words").to_json().contains("_meta"));
+}
+
 TEST(McpRevision, KnowsItsWords) {
   for (const std::string_view word : kRevisionWords) EXPECT_EQ(to_string(*parse_revision(word)), word);
   EXPECT_FALSE(parse_revision("2024-11-05"));

@@ -138,6 +138,7 @@ Task<Response> health(Context context, Principal who, Request&) {
     row["reason"] = nullptr;
     if (!one.state.reason.empty())
       row["reason"] = who.may(Permission::metrics_read) ? one.state.reason : "the operator's to know";
+    row["remedy"] = one.remedy.empty() ? bj::value(nullptr) : bj::value(one.remedy);
     rows.push_back(std::move(row));
   }
   const auto worst = telemetry::Health::worst(components);

@@ -7,8 +7,13 @@
 #include <boost/json.hpp>
 
 #include "base/ids.h"
+#include "cli/answer.h"
 #include "cli/command.h"
+#include "cli/commands/session.h"
+#include "cli/remote.h"
 #include "cli/settings.h"
+#include "cli/table.h"
+#include "config/checked.h"
 #include "config/configuration.h"
 #include "daemon/providers.h"
 #include "sandbox/native/native.h"
@@ -18,6 +23,7 @@ namespace atl::cli {
 namespace {
 
 namespace asio = boost::asio;
+namespace bj = boost::json;
 using sandbox::native::Finding;
 
 const char* mark(Finding::Grade grade) {
@@ -190,18 +196,72 @@ int examine(const config::Configuration& configuration, bool as_json) {
   return sound && tried ? 0 : 1;
 }
 
+struct DoctorFlags {
+  ConnectionFlags connection;
+  bool live = false, json = false;
+};
+
+Finding::Grade grade_of(const std::string& state) {
+  if (state == "ok" || state == "off") return Finding::Grade::good;
+  return state == "down" ? Finding::Grade::bad : Finding::Grade::note;
+}
+
+// One part of the service, in the words of its health.
+std::string shown_part(const bj::value& part) {
+  const std::string state = text_at(part, "state"), reason = text_at(part, "reason");
+  const std::string since = text_at(part, "since");
+  std::string fact =
+      fmt::format("{} since {} ({})", state, local_time(since), short_time(seconds_since(since)));
+  if (!reason.empty()) fact += ": " + config::shown(reason, 500);
+  return shown(Finding{grade_of(state), config::shown(text_at(part, "name")), std::move(fact),
+                       config::shown(text_at(part, "remedy"), 500)});
+}
+
+Result<int> examine_service(const DoctorFlags& flags) {
+  const Remote remote = TRY(Remote::open(flags.connection));
+  const auto asked = std::chrono::steady_clock::now();
+  const bj::value health = TRY(remote.json("GET", "/api/health"));
+  const auto took = std::chrono::steady_clock::now() - asked;
+  const std::string status = text_at(health, "status");
+  const int exit_status = status == "ok" ? 0 : 1;
+  if (flags.json) {
+    const int printed = print(bj::serialize(health) + "\n");
+    return printed != 0 ? printed : exit_status;
+  }
+  const bj::value version = TRY(remote.json("GET", "/version"));
+  std::string text =
+      fmt::format("{} {:<18} {} answers in {:.1f} ms (atoll {}), as {} says\n", mark(grade_of(status)),
+                  "service", remote.endpoint().url, std::chrono::duration<double, std::milli>(took).count(),
+                  config::shown(text_at(version, "version")), remote.endpoint().origin);
+  std::size_t unwell = 0;
+  for (const bj::value& part : list_at(health, "components")) {
+    text += shown_part(part);
+    if (grade_of(text_at(part, "state")) != Finding::Grade::good) ++unwell;
+  }
+  text += unwell == 0
+              ? "\nEverything is well.\n"
+              : fmt::format("\nThe service is {}: it goes on without {} of its parts.\n", status, unwell);
+  const int printed = print(text);
+  return printed != 0 ? printed : exit_status;
+}
+
 }  // namespace
 
 Action define_doctor(Command& top) {
   Command command =
       top.add_command("doctor", "Say what works on this machine, what does not, and how to fix it");
-  auto flags = std::make_unique<SettingFlags>();
-  auto as_json = std::make_unique<bool>(false);
-  flags->add_to(command);
-  command.add_flag("--json", *as_json, "As JSON");
-  return [flags = std::move(flags), as_json = std::move(as_json)] {
-    const auto configuration = flags->load();
-    return configuration ? examine(*configuration, *as_json) : report(configuration.error());
+  auto flags = std::make_unique<DoctorFlags>();
+  flags->connection.add_to(command);
+  command.add_flag("--live", flags->live,
+                   "Ask a running service how its parts are instead; status 1: not all well");
+  command.add_flag("--json", flags->json, "As JSON");
+  return [flags = std::move(flags)] {
+    if (flags->live) {
+      const auto status = examine_service(*flags);
+      return status ? *status : report(status.error());
+    }
+    const auto configuration = flags->connection.settings().load();
+    return configuration ? examine(*configuration, flags->json) : report(configuration.error());
   };
 }
 

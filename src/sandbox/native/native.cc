@@ -16,6 +16,7 @@
 #include "guest/program.h"
 #include "os/file.h"
 #include "os/turn.h"
+#include "sandbox/measured.h"
 #include "sandbox/native/census.h"
 #include "sandbox/native/pool.h"
 #include "sandbox/native/sandbox.h"
@@ -36,7 +37,9 @@ constexpr std::uint32_t kMakersMax = 32;
 constexpr std::string_view kPoolPrefix = "pool-";
 constexpr std::string_view kPreparedForkPrefix = "pool-fork-";  // the spawner's own
 
-class NativeProvider final : public Provider, public std::enable_shared_from_this<NativeProvider> {
+class NativeProvider final : public Provider,
+                             public Measured,
+                             public std::enable_shared_from_this<NativeProvider> {
  public:
   NativeProvider(boost::asio::any_io_executor executor, std::shared_ptr<SpawnerClient> spawner,
                  std::shared_ptr<const CgroupTree> cgroups, Isolation probed,
@@ -76,7 +79,14 @@ class NativeProvider final : public Provider, public std::enable_shared_from_thi
   const Traits& traits() const override { return native_traits(); }
   Isolation probed() const override { return probed_; }
 
+  std::string unavailable_because() const override {
+    return alive_->closing || spawner_->is_open() ? "" : "the spawner has ended: start the service again";
+  }
+  const PoolUse& pool_use() const override { return alive_->use; }
+  MakerUse maker_use() const override { return {alive_->making, &alive_->answers}; }
+
   Task<std::unique_ptr<Sandbox>> create(Spec spec) override {
+    const auto asked = std::chrono::steady_clock::now();
     if (auto good = check(spec); !good) co_return fail(std::move(good).error());
     const auto before = alive_->states.find(spec.id);
     if (before != alive_->states.end()) {
@@ -87,6 +97,7 @@ class NativeProvider final : public Provider, public std::enable_shared_from_thi
     const bool word_is_due = before != alive_->states.end();
     if (auto pooled = word_is_due ? nullptr : from_pool(spec)) {
       const trace::Span taken(spec.trace, "pool.take");
+      alive_->use.add_hit(asked);
       co_return std::unique_ptr<Sandbox>(std::move(pooled));
     }
     Request request{.name = spec.id, .ask = ask::Create{spec}};
@@ -98,12 +109,15 @@ class NativeProvider final : public Provider, public std::enable_shared_from_thi
       CO_TRY(turn, co_await alive_->makers.take());
     }
     trace::Span span(spec.trace, "spawner.create");
+    const auto sent = std::chrono::steady_clock::now();
     CO_TRY(SpawnerClient::Answer answer, co_await spawner_->call(std::move(request)));
+    (void)alive_->answers.add(std::chrono::steady_clock::now() - sent);
     turn = {};
     span = trace::Span(spec.trace, "guest.greet");
     CO_TRY(auto sandbox, co_await take_over(alive_, spawn_result(std::move(answer), std::move(spec))));
     span.end();
     if (with_interpreters) CO_CHECK(co_await static_cast<NativeSandbox&>(*sandbox).receive_interpreters());
+    alive_->use.add_miss(asked);
     co_return std::move(sandbox);
   }
 
@@ -200,6 +214,8 @@ class NativeProvider final : public Provider, public std::enable_shared_from_thi
     // When something last began or ended, and how many sandboxes are being made for somebody who waits.
     std::chrono::steady_clock::time_point last_activity;
     std::uint32_t making = 0;
+    PoolUse use;
+    Latency answers;  // of the spawner, to creates
 
     void note_activity(const std::shared_ptr<NativeState>& state) {
       last_activity = std::chrono::steady_clock::now();

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+
+#include "base/latency.h"
+
+namespace atl::sandbox {
+
+// How creates got their sandboxes. A hit found one ready.
+struct PoolUse {
+  std::uint64_t hits = 0, misses = 0;
+  Latency waits;  // from the question to the sandbox
+
+  using Time = std::chrono::steady_clock::time_point;
+  void add_hit(Time asked) { ++hits, (void)waits.add(std::chrono::steady_clock::now() - asked); }
+  void add_miss(Time asked) { ++misses, (void)waits.add(std::chrono::steady_clock::now() - asked); }
+};
+
+// What the process beside the service that makes sandboxes has to do, such as the spawner.
+struct MakerUse {
+  std::size_t waiting = 0;         // creates that wait for their turn, or for its answer
+  const Latency* calls = nullptr;  // how long its answers to creates took
+};
+
+// A provider that measures how creates go, for metrics: a second face of some of them. Belongs to the loop
+// thread; what it gives is valid as long as the provider.
+class Measured {
+ public:
+  virtual ~Measured() = default;
+  virtual const PoolUse& pool_use() const = 0;
+  virtual MakerUse maker_use() const = 0;
+};
+
+}  // namespace atl::sandbox

@@ -1,0 +1,148 @@
+"""Parts that go away: the service goes on without them, its health and its answers name them, and `atoll doctor --live` says what to
+do. Each part is made to go away for real."""
+import json
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import tempfile
+
+from kit import Receiver, case, comes_to, create, free_port, harness, second_tenant, whole, with_service
+
+
+def part(client, name):
+    return whole(client.ok("GET", "/api/health")["components"], name=name)[0]
+
+
+def is_degraded(client, name):
+    """Its health once it is, and answers name it, too."""
+    found = comes_to(lambda: part(client, name)["state"] == "degraded" and part(client, name))
+    assert found, (name, client.ok("GET", "/api/health"))
+    named = comes_to(lambda: name in client("GET", "/api/sessions").headers.get("atoll-degraded", "").split(", "))
+    assert named, client("GET", "/api/sessions").headers
+    # Whoever was not let in learns nothing of it.
+    assert "atoll-degraded" not in client("GET", "/api/sessions", key=False).headers
+    assert found["reason"] and found["remedy"], found
+    return found
+
+
+def is_well(client, name):
+    assert comes_to(lambda: part(client, name)["state"] == "ok"), part(client, name)
+    assert comes_to(lambda: name not in client("GET", "/api/sessions").headers.get("atoll-degraded", "")), name
+    assert part(client, name)["remedy"] is None
+
+
+def doctor(daemon, *words):
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("ATOLL_")}
+    return subprocess.run([harness.ATOLL, "doctor", "--live", "--data", str(daemon.work / "data"), *words], text=True,
+                          capture_output=True, timeout=60, env=environment)
+
+
+def works(client):
+    session = create(client, provider="virtual")
+    ran = client.ok("POST", f"/api/sessions/{session}/execute", {"code": "echo hello", "language": "shell"})
+    assert ran["stdout"] == "hello\n", ran
+    client.ok("DELETE", f"/api/sessions/{session}")
+
+
+@case
+def doctor_asks_the_running_service(daemon):
+    nobody = subprocess.run([harness.ATOLL, "doctor", "--live", "--url", f"http://127.0.0.1:{free_port()}"], text=True,
+                            capture_output=True, timeout=60)
+    assert nobody.returncode == 125 and "atoll serve" in nobody.stderr, nobody
+    wrong = doctor(daemon, "--url", f"http://127.0.0.1:{daemon.port}", "--key-file", "/dev/null")
+    assert wrong.returncode not in (0, 1), wrong
+    done = doctor(daemon)
+    facts = json.loads(doctor(daemon, "--json").stdout)
+    assert done.returncode == (0 if facts["status"] == "ok" else 1), (done, facts)
+    assert f"http://127.0.0.1:{daemon.port} answers in " in done.stdout, done.stdout
+    for one in facts["components"]:
+        line = next(line for line in done.stdout.splitlines() if re.match(rf"(ok|note|BAD) +{re.escape(one['name'])} ", line))
+        assert f" {one['state']} since 20" in line, line
+    # A tenant's key sees the parts and not the operator's reasons.
+    key = second_tenant(daemon.client())
+    with tempfile.NamedTemporaryFile("w") as file:
+        file.write(key)
+        file.flush()
+        theirs = doctor(daemon, "--url", f"http://127.0.0.1:{daemon.port}", "--key-file", file.name)
+    assert "store" in theirs.stdout and "trace.otlp_endpoint" not in theirs.stdout, theirs
+
+
+@case
+def the_collector_goes_away(_):
+    collector = Receiver()
+    daemon = with_service(f"trace.otlp_endpoint={collector.url}")
+    try:
+        client = daemon.client()
+        works(client)
+        is_well(client, "traces")
+        collector.status = 503
+        works(client)
+        found = is_degraded(client, "traces")
+        assert "503" in found["reason"] and "collector" in found["remedy"], found
+        works(client)
+        done = doctor(daemon)
+        assert done.returncode == 1 and re.search(r"note traces +degraded since 20", done.stdout), done.stdout
+        assert "-> Start the collector" in done.stdout and "The service is degraded" in done.stdout, done.stdout
+        collector.status = 200
+        is_well(client, "traces")
+        assert doctor(daemon).returncode in (0, 1)
+    finally:
+        daemon.remove()
+        collector.stop()
+
+
+@case
+def the_audit_forwarder_goes_away(_):
+    target = Receiver()
+    target.status = 503
+    daemon = with_service(f"audit.forward.webhook={target.url}/hook")
+    try:
+        client = daemon.client()
+        works(client)
+        assert "webhook" in is_degraded(client, "audit")["reason"]
+        works(client)
+        target.status = 200
+        is_well(client, "audit")
+        assert target.posts, "nothing was forwarded later"
+    finally:
+        daemon.remove()
+        target.stop()
+
+
+@case
+def the_index_goes_away(_):
+    daemon = with_service("index.embedder=http", f"index.http.url=http://127.0.0.1:{free_port()}/v1/embeddings", "index.http.model=m")
+    try:
+        client = daemon.client()
+        works(client)
+        found = is_degraded(client, "index")
+        assert "index" in found["reason"], found
+        works(client)
+        answer = client.ok("POST", "/api/index/search", {"query": "fetch a page from the web", "kinds": ["tool"]})
+        assert answer["degraded"] is True and answer["reason"], answer
+    finally:
+        daemon.remove()
+
+
+@case
+def the_spawner_goes_away(_):
+    daemon = with_service()
+    try:
+        client = daemon.client()
+        if not any(one["name"] == "native" for one in client.providers()):
+            return print("# skipped: no native sandboxes here")
+        create(client)
+        children = pathlib.Path(f"/proc/{daemon.process.pid}/task/{daemon.process.pid}/children").read_text().split()
+        for pid in children:
+            os.kill(int(pid), signal.SIGKILL)
+        assert "spawner" in is_degraded(client, "provider.native")["reason"]
+        works(client)
+        # Said at once, after a few tries, not after a wait.
+        answer = client("POST", "/api/sessions", {"provider": "native"})
+        assert answer.status in (502, 503) and answer.json["error"]["details"]["retryable"] is True, answer.body
+        state = client("GET", "/metrics").body.decode()
+        assert 'atoll_provider_up{provider="native"} 0' in state
+    finally:
+        daemon.remove()
