@@ -112,7 +112,7 @@ TEST(Otlp, IsWhatCollectorsRead) {
   EXPECT_FALSE(second.contains("parentSpanId"));
   EXPECT_FALSE(second.contains("status"));
   EXPECT_EQ(second.at("name"), "unnamed");
-  EXPECT_EQ(first.at("attributes").at(2).at("value").at("stringValue"), std::string(256, 'x'));
+  EXPECT_EQ(first.at("attributes").at(2).at("value").at("stringValue").as_string().size(), 256U);
 }
 
 TEST(SpanExporterTest, SendsWhatEnded) {

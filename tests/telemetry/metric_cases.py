@@ -42,9 +42,9 @@ def metrics_move_when_it_happens(daemon):
                     ("atoll_tenant_sessions", {"tenant": "default"}), ("atoll_store_commit_seconds_count", {}),
                     ("atoll_audit_write_seconds_count", {}), ("atoll_audit_entries_total", {}), ("atoll_events_total", {}),
                     ("atoll_http_requests_total", {"method": "POST"}), ("atoll_http_request_seconds_count", {}),
-                    ("atoll_loop_lag_seconds_count", {}), ("atoll_http_bytes_total", {"direction": "in"}),
-                    *([("atoll_pool_takes_total", {"provider": "native"}), ("atoll_pool_wait_seconds_count", {"provider": "native"}),
-                       ("atoll_spawner_call_seconds_count", {"provider": "native"})] if native else []))
+                    ("atoll_loop_lag_seconds_count", {}), ("atoll_http_bytes_total", {"direction": "out"}),
+                    *([("atoll_pool_takes_total", {"provider": "native"}), ("atoll_pool_wait_seconds_count", {"provider": "native"})]
+                      if native else []))
     path = f"/api/sessions/{session}"
     code, language = ("sum(range(10**6))", "python") if native else ("echo x", "shell")
     moved(client, lambda: client.ok("POST", f"{path}/execute", {"code": code, "language": language}),
@@ -57,7 +57,9 @@ def metrics_move_when_it_happens(daemon):
         moved(client, lambda: client("POST", f"{path}/execute", {"code": "while True: pass", "timeout_seconds": 0.3}),
               ("atoll_limit_hits_total", {"limit": "time"}))
         # A kind of sandbox that no pool has is made by the spawner.
-        odd = moved(client, lambda: create(client, limits={"memory_mb": 333}), ("atoll_pool_takes_total", {"result": "miss"}))
+        odd = moved(client, lambda: create(client, limits={"memory_mb": 333}), ("atoll_pool_takes_total", {"result": "miss"}),
+                    ("atoll_spawner_call_seconds_count", {"provider": "native"}))
+        assert "# TYPE atoll_spawner_queue gauge" in Metrics(client).text
         client.ok("DELETE", f"/api/sessions/{odd}")
     strict = create(client, provider=provider, policy="strict")
     moved(client, lambda: client("POST", f"/api/sessions/{strict}/execute", {"code": "rm -rf /", "language": "shell"}),
@@ -80,7 +82,7 @@ def metrics_of_the_way_out_and_of_tools(daemon):
     tools = client.ok("GET", "/api/tools")["tools"]
     name = next(one["name"] for one in tools if one["name"] in ("file_read", "read_file"))
     client.ok("PUT", f"/api/sessions/{session}/files?path=/home/user/a.txt", raw=b"text")
-    moved(client, lambda: client("POST", f"/api/sessions/{session}/tools/{name}", {"path": "/home/user/a.txt"}),
+    moved(client, lambda: client.ok("POST", f"/api/sessions/{session}/tools/{name}", {"input": {"path": "/home/user/a.txt"}}),
           ("atoll_tool_calls_total", {"tool": name}), ("atoll_tool_seconds_total", {"tool": name}))
     client.ok("DELETE", f"/api/sessions/{session}")
 

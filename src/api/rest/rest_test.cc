@@ -15,7 +15,7 @@ TEST(RestErrors, EveryCodeIsToldByTheTable) {
     const CodeRow& wanted = row(static_cast<Code>(i));
     net::Request request;
     request.id = "req-1";
-    const net::Response answer = render_error(Error(wanted.code, "why"), request);
+    const net::Response answer = rest::render_error(Error(wanted.code, "why"), request);
     EXPECT_EQ(answer.status, wanted.http_status) << wanted.name;
     const bj::value error = bj::parse(answer.body).at("error");
     EXPECT_EQ(error.at("code"), bj::value(wanted.name));
@@ -30,7 +30,7 @@ TEST(RestErrors, EveryCodeIsToldByTheTable) {
 TEST(RestErrors, AFieldIsNamed) {
   const net::Request request;
   const net::Response answer =
-      render_error(Error(Code::invalid_argument, "no").with_field("limits.memory_mb"), request);
+      rest::render_error(Error(Code::invalid_argument, "no").with_field("limits.memory_mb"), request);
   EXPECT_EQ(bj::parse(answer.body).at("error").at("details").at("field"), bj::value("limits.memory_mb"));
 }
 
