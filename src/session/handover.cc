@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "os/event.h"
 #include "session/codec.h"
+#include "session/skill_place.h"
 
 namespace atl::session {
 
@@ -101,6 +102,7 @@ Task<void> Handover::go_on(LivePtr live, std::vector<std::string>& still_running
     std::string reason = "its sandbox could not be taken back: " + agreed.error().message();
     co_return co_await dependencies_.lifecycle->stop(live, State::lost, std::move(reason));
   }
+  if (!is_paused) lead_to_skills(*live);
   live->egress().open_on_resume = live->facts().network == sandbox::Network::egress;
   if (!is_paused) CO_CHECK(co_await dependencies_.networks->reopen(live));
   CO_CHECK(co_await find_commands(live, still_running));

@@ -10,6 +10,7 @@
 #include "session/artifacts.h"
 #include "session/environment_choice.h"
 #include "session/retry.h"
+#include "session/skill_place.h"
 
 namespace atl::session {
 namespace {
@@ -78,8 +79,11 @@ Task<std::vector<sandbox::HostMount>> SessionLifecycle::skill_mounts(Session fac
 // Both are asked of the guest together: one after the other would cost two more switches between processes.
 Task<void> SessionLifecycle::prepare_inside(LivePtr live, std::string directory) {
   using namespace boost::asio::experimental::awaitable_operators;
-  if (live->facts().skill_view == SkillView::copy && dependencies_.skills != nullptr)
+  lead_to_skills(*live);
+  if (live->facts().skill_view == SkillView::copy && dependencies_.skills != nullptr) {
+    directory = working_directory_of(*live, std::move(directory));
     CO_CHECK(co_await dependencies_.skills->copy_into(live->sandbox(), live->facts(), std::move(directory)));
+  }
   if (live->facts().network != sandbox::Network::egress)
     co_return co_await make_output_directory(live->sandbox());
   auto [output, network] =

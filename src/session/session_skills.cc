@@ -7,8 +7,12 @@
 namespace atl::session {
 namespace {
 
+// Directories in directories of one skill.
+constexpr std::uint32_t kDepthMax = 64;
+
 std::vector<std::string> places_in(const std::string& directory) {
-  return {directory + "/skills", directory + "/.agents/skills"};
+  const std::string base = directory == "/" ? "" : directory;
+  return {base + "/skills", base + "/.agents/skills"};
 }
 
 Task<void> write_file(sandbox::Files& files, std::string path, std::string bytes, std::uint32_t mode,
@@ -18,16 +22,45 @@ Task<void> write_file(sandbox::Files& files, std::string path, std::string bytes
   options.mode = mode;
   CO_TRY(auto writer, co_await files.open_write(path, std::move(options)));
   CO_CHECK(co_await writer->write(std::move(bytes)));
-  CO_CHECK(co_await writer->finish());
+  CO_TRY(const sandbox::FileInfo written, co_await writer->finish());
   // Some providers make new files by their own mask.
+  if ((written.mode & 0777) == mode) co_return Result<void>{};
   co_return co_await files.chmod(std::move(path), mode, std::move(user));
 }
 
-// As root, so that programs of the sandbox's user cannot change them; as that user where root may not write.
+constexpr std::uint32_t kOpenDirectory = 0755, kClosedDirectory = 0555;
+
+// Of this directory and all that are in it. What is not there is no error.
+Task<void> set_modes(sandbox::Files& files, std::string directory, std::uint32_t mode, std::string user) {
+  const sandbox::ListBounds bounds(2 * skill::Bounds{}.files_max);
+  auto changed = co_await files.chmod(directory, mode, user);
+  if (!changed && changed.error().code() == Code::not_found) co_return Result<void>{};
+  if (!changed) co_return fail(std::move(changed).error());
+  CO_TRY(const auto found, co_await files.list(directory, kDepthMax, bounds, user));
+  for (const sandbox::FileInfo& one : found)
+    if (one.type == sandbox::FileType::directory) CO_CHECK(co_await files.chmod(one.path, mode, user));
+  co_return Result<void>{};
+}
+
+// A directory that its owner can write into, whatever was there before: a copy from an earlier time, or a
+// link that leads elsewhere.
+Task<void> open_place(sandbox::Files& files, std::string place, std::string user) {
+  auto there = co_await files.stat(place, user);
+  if (!there && there.error().code() != Code::not_found) co_return fail(std::move(there).error());
+  if (there && there->type == sandbox::FileType::directory)
+    co_return co_await files.chmod(place, kOpenDirectory, user);
+  if (there) CO_CHECK(co_await files.remove(place, sandbox::Recursive::no, user));
+  CO_TRY(auto made, co_await files.make_directory(place, user));
+  co_return Result<void>{};
+}
+
 Task<void> copy_skill(const SessionSkills& skills, sandbox::Files& files, const skill::Skill& skill,
                       std::string target, std::string user) {
-  std::string stale = target;
-  auto removed = co_await files.remove(std::move(stale), sandbox::Recursive::yes, user);
+  // An earlier copy is closed for its owner, too.
+  auto there = co_await files.stat(target, user);
+  if (there && there->type == sandbox::FileType::directory)
+    CO_CHECK(co_await set_modes(files, target, kOpenDirectory, user));
+  auto removed = co_await files.remove(target, sandbox::Recursive::yes, user);
   if (!removed && removed.error().code() != Code::not_found) co_return fail(std::move(removed).error());
   auto look = [directory = skill.directory] { return skill::list_files(directory); };
   CO_TRY(const auto list, co_await skills.off_loop<std::vector<skill::FileFacts>>(std::move(look)));
@@ -39,7 +72,17 @@ Task<void> copy_skill(const SessionSkills& skills, sandbox::Files& files, const 
     const std::uint32_t mode = file.executable ? 0555 : 0444;
     CO_CHECK(co_await write_file(files, target + "/" + file.path, std::move(bytes), mode, user));
   }
-  co_return Result<void>{};
+  co_return co_await set_modes(files, target, kClosedDirectory, user);
+}
+
+Task<void> copy_all(const SessionSkills& skills, sandbox::Files& files,
+                    const std::vector<skill::Skill>& chosen, std::string place, std::string user) {
+  CO_CHECK(co_await open_place(files, place, user));
+  for (const skill::Skill& skill : chosen) {
+    auto copied = co_await copy_skill(skills, files, skill, place + "/" + skill.name, user);
+    if (!copied) co_return fail(std::move(copied).error().context("copy the skill " + skill.name));
+  }
+  co_return co_await files.chmod(place, kClosedDirectory, user);
 }
 
 }  // namespace
@@ -90,18 +133,19 @@ Task<void> SessionSkills::copy_into(std::shared_ptr<sandbox::Sandbox> in, Sessio
   auto look = [this, facts]() -> Result<std::vector<skill::Skill>> { return find(facts); };
   CO_TRY(const auto skills, co_await off_loop<std::vector<skill::Skill>>(std::move(look)));
   sandbox::Files& files = in->files();
+  // As root, so that programs of the sandbox's user cannot change them; as that user where there is no such
+  // root, as in a container without capabilities. Then they are closed to writers, and their owner could open
+  // them.
   for (const std::string& place : places_in(directory)) {
-    for (const skill::Skill& skill : skills) {
-      auto copied = co_await copy_skill(*this, files, skill, place + "/" + skill.name, std::string("root"));
-      if (!copied) copied = co_await copy_skill(*this, files, skill, place + "/" + skill.name, std::string());
-      if (!copied) co_return fail(std::move(copied).error().context("copy the skill " + skill.name));
-    }
+    auto copied = co_await copy_all(*this, files, skills, place, std::string("root"));
+    if (!copied) copied = co_await copy_all(*this, files, skills, place, std::string());
+    if (!copied) co_return fail(std::move(copied).error());
   }
   co_return Result<void>{};
 }
 
 void SessionSkills::add_variables(const std::string& directory, TextMap& env) {
-  env.try_emplace("SKILLS_DIR", directory + "/skills");
+  env.try_emplace("SKILLS_DIR", places_in(directory).front());
   // `require('skills/web/http.js')` from wherever the program is.
   std::string& modules = env["NODE_PATH"];
   if (modules.find(directory) == std::string::npos) modules += (modules.empty() ? "" : ":") + directory;

@@ -1,28 +1,62 @@
-"""Skills and tools in a session of any provider with real processes: what agents do with them, end to end."""
+"""An agent out of YAML in a session of any provider: its prompt, skills and tools, and what it does with them."""
+
+PROMPT = ("name: kit-prompt\nvariables: {who: {type: string}, files: {type: list, default: [note]}}\n"
+          "text: \"Work for {{who}} on {{files}}.\"\n")
+# A program that every provider has; the words of the input's JSON are those of its text.
+TOOL = ("name: kit_words\ndescription: Counts words.\n"
+        "input: {type: object, properties: {text: {type: string}}, required: [text], additionalProperties: false}\n"
+        "output: {type: integer}\nrun: {command: [wc, -w]}\n")
+AGENT = ("name: kit-agent\nprompt: kit-prompt\nskills: [textkit]\n"
+         "tools: [kit_words, read_file, write_file, run_command, run_code, list_files]\n")
 
 
-def use(client, body):
-    made = client.ok("POST", "/api/sessions", {**body, "skills": ["textkit"]})
+def declare(client):
+    for path, text in (("prompts/kit-prompt", PROMPT), ("tools/kit_words", TOOL), ("agents/kit-agent", AGENT)):
+        answer = client("PUT", "/api/registry/" + path, raw=text.encode())
+        assert answer.status in (200, 201), answer.body
+
+
+def use(client, body, view, python=True, copies=True):
+    """All of it in a session that `body` asks for; `view` is how skills are shown there."""
+    declare(client)
+    made = client.ok("POST", "/api/sessions", {**body, "agent": "kit-agent"})
     base = "/api/sessions/" + made["session_id"]
     try:
-        skills(client, made, base)
-        tools(client, base)
+        assert made["agent"] == "kit-agent" and made["prompt"] == "kit-prompt", made
+        assert made["skills"] == ["textkit"] and made["skill_view"] == view and "kit_words" in made["tools"], made
+        told = client.ok("POST", base + "/prompt", {"variables": {"who": "you"}})
+        assert told["name"] == "kit-prompt" and told["text"].startswith("Work for you on "), told
+        client.fails(400, "invalid_argument", "POST", base + "/prompt", {})
+        skills(client, made, base, python)
+        tools(client, base, python)
+        snapshot = keep_skills(client, base) if copies else None
     finally:
         client("DELETE", base)
+    if snapshot:
+        client.ok("DELETE", "/api/snapshots/" + snapshot)
+    if copies and view == "copy":
+        replace_stale(client, body)
 
 
 def shell(client, base, command):
     return client.ok("POST", base + "/commands", {"command": command})
 
 
-def skills(client, made, base):
-    assert made["skills"] == ["textkit"] and made["skill_view"] in ("link", "copy"), made
+def skills(client, made, base, python):
     shown = client.ok("GET", base + "/skills")
     assert shown["view"] == made["skill_view"] and [one["name"] for one in shown["skills"]] == ["textkit"], shown
     ran = shell(client, base, 'head -n 2 "$SKILLS_DIR/textkit/SKILL.md" | tail -n 1')
     assert ran["stdout"] == "name: textkit\n", ran
+    ran = shell(client, base, 'test "$SKILLS_DIR" = "$PWD/skills" && cat .agents/skills/textkit/SKILL.md')
+    assert ran["exit_code"] == 0 and "name: textkit" in ran["stdout"], ran
     ran = shell(client, base, "echo one two > note; . skills/textkit/textkit.sh; replace_once two three note; cat note")
     assert ran["stdout"].endswith("one three\n"), ran
+    for attempt in ("echo x >> skills/textkit/SKILL.md", "echo x > skills/textkit/new", "echo x > skills/new",
+                    "echo x > .agents/skills/textkit/new", "rm skills/textkit/edit.py"):
+        ran = shell(client, base, attempt)
+        assert ran["exit_code"] != 0, (attempt, ran)
+    if not python:
+        return
     ran = client.ok("POST", base + "/execute", {"code": "from skills.textkit.edit import replace_once\n"
                                                         "replace_once('three', 'four', 'note'); print(open('note').read())"})
     assert ran["status"] == "success" and ran["stdout"] == "one four\n\n", ran
@@ -34,12 +68,47 @@ def call(client, base, tool, given):
     return result["output"]
 
 
-def tools(client, base):
+def tools(client, base, python):
     error = client.fails(400, "invalid_argument", "POST", base + "/tools/run_command", {"input": {}})
     assert error["details"]["field"] == "/command", error
+    client.fails(403, "permission_denied", "POST", base + "/tools/search_files", {"input": {"pattern": "x"}})
+    assert call(client, base, "kit_words", {"text": "a b c"}) == 3
     place = shell(client, base, "pwd")["stdout"].strip() + "/kit.txt"
     call(client, base, "write_file", {"path": place, "content": "alpha\nbeta\n"})
     assert "beta" in str(call(client, base, "read_file", {"path": place}))
     assert call(client, base, "run_command", {"command": "wc -l < " + place})["stdout"].strip() == "2"
-    assert "42" in str(call(client, base, "run_code", {"code": "print(6 * 7)"}))
+    if python:
+        assert "42" in str(call(client, base, "run_code", {"code": "print(6 * 7)"}))
     assert "kit.txt" in str(call(client, base, "list_files", {"path": place.rsplit("/", 1)[0]}))
+
+
+def keep_skills(client, base):
+    """A fork, and a session that was put back to a snapshot, have them as well. Gives the snapshot, which it stands on."""
+    line = "cat kit.txt; . skills/textkit/textkit.sh; echo six > s; replace_once six seven s; cat s"
+    forked = "/api/sessions/" + client.ok("POST", base + "/fork", {})["session_id"]
+    snapshot = client.ok("POST", base + "/snapshots", {})["snapshot_id"]
+    client.ok("POST", base + "/restore", {"snapshot_id": snapshot})
+    for one in (forked, base):
+        ran = shell(client, one, line)
+        assert ran["stdout"].startswith("alpha\nbeta\n") and ran["stdout"].endswith("seven\n"), ran
+        assert shell(client, one, "echo x > skills/textkit/new")["exit_code"] != 0
+    client.ok("DELETE", forked)
+    return snapshot
+
+
+def replace_stale(client, body):
+    """Links that lead elsewhere, and what an earlier session left, are in the way of nothing."""
+    made = client.ok("POST", "/api/sessions", body)
+    base = "/api/sessions/" + made["session_id"]
+    shell(client, base, "mkdir -p .agents elsewhere; ln -s elsewhere skills; ln -s /nowhere .agents/skills")
+    snapshot = client.ok("POST", base + "/snapshots", {})["snapshot_id"]
+    client.ok("DELETE", base)
+    # The snapshot knows its image.
+    again = {name: value for name, value in body.items() if name != "image"}
+    made = client.ok("POST", "/api/sessions", {**again, "snapshot": snapshot, "skills": ["textkit"]})
+    base = "/api/sessions/" + made["session_id"]
+    ran = shell(client, base, "head -n 2 skills/textkit/SKILL.md | tail -n 1; head -n 2 .agents/skills/textkit/SKILL.md | tail -n 1; "
+                              "echo elsewhere/*")
+    assert ran["stdout"] == "name: textkit\nname: textkit\nelsewhere/*\n", ran
+    client.ok("DELETE", base)
+    client.ok("DELETE", "/api/snapshots/" + snapshot)

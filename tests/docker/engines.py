@@ -97,14 +97,14 @@ class Engine:
         finally:
             connection.close()
 
-    def import_image(self, name=IMAGE):
-        if not (CACHE / "image.tar").exists():
+    def import_image(self, name=IMAGE, changes=("USER user", "WORKDIR /home/user", "CMD bash", "ENV FROM_IMAGE=yes")):
+        made = CACHE / "image.tar"
+        if not made.exists() or made.stat().st_mtime < (HERE / "image").stat().st_mtime:
             CACHE.mkdir(parents=True, exist_ok=True)
             subprocess.run([HERE / "image", CACHE], check=True)
         repository, tag = name.split(":")
-        query = urllib.parse.urlencode([("fromSrc", "-"), ("repo", repository), ("tag", tag), ("changes", "USER user"),
-                                        ("changes", "WORKDIR /home/user"), ("changes", "CMD bash"),
-                                        ("changes", "ENV FROM_IMAGE=yes")])
+        query = urllib.parse.urlencode([("fromSrc", "-"), ("repo", repository), ("tag", tag),
+                                        *(("changes", change) for change in changes)])
         status, text = self("POST", "/v1.41/images/create?" + query, (CACHE / "image.tar").read_bytes(), "application/x-tar")
         assert status == 200, text
 

@@ -188,6 +188,10 @@ void ContainerSandbox::assign(Spec spec) {
   state_->made.spec = std::move(spec);
 }
 
+void ContainerSandbox::add_variables(const Variables& variables) {
+  if (state_->connection) state_->connection->add_variables(variables);
+}
+
 Result<void> ContainerSandbox::check_alive() const {
   if (state_->ended) return fail(over(*state_->ended));
   return {};

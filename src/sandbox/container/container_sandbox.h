@@ -12,6 +12,7 @@
 #include "os/event.h"
 #include "os/fd.h"
 #include "sandbox/guest_connection.h"
+#include "sandbox/image_place.h"
 #include "sandbox/sandbox.h"
 
 // What providers share whose walls are made by an engine (Docker, Podman, runsc) around our guest: a Sandbox
@@ -101,7 +102,7 @@ class ContainerState : public std::enable_shared_from_this<ContainerState> {
 
 // The handle that a session holds: it owns the sandbox, which ends with it unless stop() was called. Belongs
 // to the loop thread. After the sandbox has ended every call fails with Code::unavailable.
-class ContainerSandbox : public Sandbox {
+class ContainerSandbox : public Sandbox, public ImagePlace {
  public:
   // `traits` must outlive it.
   ContainerSandbox(std::shared_ptr<ContainerState> state, const Traits& traits);
@@ -117,6 +118,8 @@ class ContainerSandbox : public Sandbox {
   const Traits& traits() const override { return traits_; }
   const Isolation& isolation() const override { return state_->made.isolation; }
   const Limits& limits() const override { return state_->made.spec.limits; }
+  const std::string& working_directory() const override { return state_->made.spec.working_directory; }
+  void add_variables(const Variables& variables) override;
   Task<std::shared_ptr<Process>> start(ProcessSpec spec) override;
   std::vector<std::shared_ptr<Process>> processes() override;
   Files& files() override;

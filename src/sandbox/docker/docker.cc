@@ -23,6 +23,7 @@
 #include "sandbox/docker/broker_client.h"
 #include "sandbox/docker/docker_walls.h"
 #include "sandbox/docker/engine.h"
+#include "sandbox/docker/home.h"
 #include "sandbox/docker/json_access.h"
 #include "sandbox/docker/spec_note.h"
 #include "sandbox/limit_table.h"
@@ -369,7 +370,19 @@ class DockerProvider final : public Provider {
       co_return fail(Code::provider_failed,
                      fmt::format("the container did not become ready: {}", reason ? *reason : "unknown"));
     }
+    co_await settle_directory(*state);
     co_return std::move(sandbox);
+  }
+
+  // Where an image names no directory programs begin in their user's home: from now on by its name, so that
+  // whoever puts files there knows it.
+  static boost::asio::awaitable<void> settle_directory(ContainerState& state) {
+    Spec& spec = state.made.spec;
+    if (!spec.working_directory.empty()) co_return;
+    auto home = co_await home_of(state.connection->files(), spec.user);
+    if (!home) co_return;
+    spec.working_directory = std::move(*home);
+    state.connection->set_defaults(spec.user, spec.working_directory, spec.env);
   }
 
   static std::shared_ptr<Kind> kind_of(const Alive& alive, const Spec& spec) {
