@@ -338,8 +338,8 @@ Result<PolicySet> PolicySet::compile(std::span<const config::Document> documents
     for (auto at = waiting.begin(); at != waiting.end();) {
       const config::Document& document = *by_name.find(*at)->second;
       const config::Node& root = document.root;
-      TRY(root.check_keys(
-          {"name", "description", "extends", "mode", "limits", "rules", "python", "javascript", "shell"}));
+      TRY(root.check_keys({"name", "description", "extends", "mode", "provider", "limits", "rules", "python",
+                           "javascript", "shell"}));
       const config::Node* extends = root.find("extends");
       std::shared_ptr<const Policy> parent;
       if (extends != nullptr && !extends->is_null()) {

@@ -29,6 +29,19 @@ const std::vector<std::string_view>& language_words() {
   return words;
 }
 
+Field provider_field(std::string_view help) {
+  return {.name = "provider",
+          .shape = Shape::word,
+          .help = help,
+          .words = {"native", "virtual", "docker", "gvisor", "e2b"}};
+}
+
+Field agent_provider_field() {
+  Field field = provider_field("The provider of its sandbox; auto: as the rules say.");
+  field.words.emplace_back("auto");
+  return field;
+}
+
 Fields limit_fields() {
   Fields fields;
   for (const sandbox::LimitRow& row : sandbox::kLimits)
@@ -102,6 +115,7 @@ Kind environments_kind() {
                   .help = "The language of code that names none.",
                   .words = language_words()},
                  {.name = "policy", .help = "The policy of its sessions; 'standard' if none is named."},
+                 provider_field("The provider that its sessions prefer where nobody names one."),
                  limits_field(),
                  network_field({}),
                  {.name = "sudo", .shape = Shape::boolean, .help = "The user may become root inside."},
@@ -129,7 +143,7 @@ Kind agents_kind() {
           .fields = {name_field(),
                      description_field(),
                      {.name = "environment", .help = "An environment by name."},
-                     {.name = "provider", .help = "The provider of its sandbox, such as native or virtual."},
+                     agent_provider_field(),
                      {.name = "policy", .help = "A policy by name."},
                      limits_field(),
                      network_field(reach_fields()),
@@ -218,6 +232,7 @@ Kind policies_kind() {
                       .shape = Shape::word,
                       .help = "enforce: what is denied does not run; audit: it is only recorded.",
                       .words = {"enforce", "audit", "off"}},
+                     provider_field("The only provider whose sandboxes may run code under this policy."),
                      {.name = "limits", .shape = Shape::any, .help = "How much code is looked at."},
                      {.name = "rules", .shape = Shape::any, .help = "Effects by the name of a rule."},
                      rules("python"),

@@ -35,6 +35,11 @@ TEST(Kinds, EveryShapeIsChecked) {
   EXPECT_THAT(complaint("environments", "name: a\nsudo: maybe\n"), HasSubstr("x.yaml:2:7"));
   EXPECT_THAT(complaint("environments", "name: a\ndefault_language: pyton\n"),
               HasSubstr("did you mean 'python'?"));
+  EXPECT_THAT(complaint("environments", "name: a\nprovider: gvisr\n"), HasSubstr("did you mean 'gvisor'?"));
+  EXPECT_THAT(complaint("policies", "name: a\nprovider: mars\n"),
+              HasSubstr("x.yaml:2:11: 'provider' is 'native'"));
+  EXPECT_THAT(complaint("agents", "name: a\nprovider: mars\n"),
+              HasSubstr("x.yaml:2:11: 'provider' is 'native'"));
   EXPECT_THAT(complaint("tools", "name: a\n"), HasSubstr("missing key 'run'"));
   EXPECT_THAT(complaint("skills", "name: a\n"), HasSubstr("missing key 'directory'"));
   EXPECT_THAT(complaint("agents", "name: a\ndescription: " + std::string(5000, 'x') + "\n"),

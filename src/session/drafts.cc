@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "base/ids.h"
+#include "registry/provider_wishes.h"
 #include "session/environment_choice.h"
 
 namespace atl::session {
@@ -57,6 +58,52 @@ std::string first_of(const std::string& asked, const std::string& agents, const 
   return !asked.empty() ? asked : !agents.empty() ? agents : otherwise;
 }
 
+constexpr const char* kAuto = "auto";
+
+// Empty: it works.
+std::string why_it_does_not_work(const Providers& providers, const std::string& name) {
+  const auto found = require_provider(providers, name);
+  return found ? "" : found.error().message();
+}
+
+Result<sandbox::Provider*> use_provider(const Providers& providers, const std::string& name, Session& facts) {
+  sandbox::Provider* const found = TRY(require_provider(providers, name));
+  facts.provider = found->name();
+  return found;
+}
+
+// A policy may be there to keep hostile code behind certain walls: no request, agent, environment, rule or
+// fallback leads to others.
+Result<sandbox::Provider*> demanded_by(const std::string& policy, const Providers& providers,
+                                       const std::string& name, const std::string& asked, Session& facts) {
+  if (!asked.empty() && asked != kAuto && asked != name)
+    return fail(Error(Code::permission_denied,
+                      fmt::format("policy {} demands the provider {}, not {}: name that one or none, or "
+                                  "another policy",
+                                  policy, name, asked))
+                    .with_field("provider"));
+  auto found = use_provider(providers, name, facts);
+  if (!found)
+    return fail(
+        std::move(found).error().context(fmt::format("policy {} demands the provider {}", policy, name)));
+  facts.provider_reason = fmt::format("policy {} demands it", policy);
+  return found;
+}
+
+Result<sandbox::Provider*> with_fallback(const Providers& providers, std::string name,
+                                         const std::vector<std::string>& fallback, Session& facts) {
+  auto found = use_provider(providers, name, facts);
+  for (const std::string& next : fallback) {
+    if (found) break;
+    // A name that no provider has is a mistake, which a fallback must not hide.
+    if (found.error().code() == Code::invalid_argument) break;
+    std::string why = fmt::format("fallback: {}", found.error().message());
+    found = use_provider(providers, next, facts);
+    facts.provider_reason = std::move(why);
+  }
+  return found;
+}
+
 }  // namespace
 
 bool Drafts::complete_secrets(Session& facts) const {
@@ -94,35 +141,37 @@ Situation Drafts::situation_of(const CreateRequest& request, const registry::Age
 Result<sandbox::Provider*> Drafts::choose_provider(const CreateRequest& request, const registry::Agent& agent,
                                                    const std::string& environment, const std::string& tenant,
                                                    Session& facts) const {
-  constexpr const char* kAuto = "auto";
   const Providers& providers = dependencies_.providers;
   std::string name = first_of(request.provider, agent.provider, "");
   const Situation situation = situation_of(request, agent, environment, tenant);
+  const registry::Registry& registry = *dependencies_.registry;
+  if (const std::string demanded = demanded_provider(registry, situation.policy); !demanded.empty())
+    return demanded_by(situation.policy, providers, demanded, name, facts);
+  const bool is_open = name.empty() || name == kAuto;
+  const std::string preferred = is_open ? preferred_provider(registry, situation.environment) : "";
+  std::string passed_over;
+  if (!preferred.empty()) {
+    const std::string why_not = why_it_does_not_work(providers, preferred);
+    if (why_not.empty()) {
+      facts.provider_reason = fmt::format("the environment {} prefers it", situation.environment);
+      return use_provider(providers, preferred, facts);
+    }
+    passed_over = fmt::format("the environment {} prefers {}: {}", situation.environment, preferred, why_not);
+  }
   if (name.empty() && situation.image) {
     name = "docker";
     facts.provider_reason = "the sandbox is made from an image";
   }
   if (name.empty()) name = options_.default_provider;
   if (name == kAuto) {
-    const auto why_not = [&](const std::string& one) -> std::string {
-      const auto found = require_provider(providers, one);
-      return found ? "" : found.error().message();
-    };
+    const auto why_not = [&](const std::string& one) { return why_it_does_not_work(providers, one); };
     ProviderDecision decision = TRY(options_.provider_rules.choose(situation, why_not));
     name = std::move(decision.provider);
     facts.provider_reason = std::move(decision.reason);
   }
-  auto found = require_provider(providers, name);
-  for (const std::string& next : request.fallback) {
-    if (found) break;
-    // A name that no provider has is a mistake, which a fallback must not hide.
-    if (found.error().code() == Code::invalid_argument) break;
-    std::string why = fmt::format("fallback: {}", found.error().message());
-    found = require_provider(providers, next);
-    facts.provider_reason = std::move(why);
-  }
-  if (found) facts.provider = (*found)->name();
-  return found;
+  if (!passed_over.empty())
+    facts.provider_reason += (facts.provider_reason.empty() ? "" : "; ") + passed_over;
+  return with_fallback(providers, std::move(name), request.fallback, facts);
 }
 
 Result<Drafts::Choice> Drafts::choose(const CreateRequest& request, const std::string& tenant,
@@ -144,6 +193,10 @@ Result<Drafts::Choice> Drafts::choose(const CreateRequest& request, const std::s
                                               options_.default_environment, facts));
   facts.policy = first_of(request.policy, agent.policy, choice.environment->policy);
   if (registry.policies().find(facts.policy) == nullptr) return fail(unknown_name("policy", facts.policy));
+  // What the choice was made for may have been another policy than the environment has in the end.
+  const std::string demanded = demanded_provider(registry, facts.policy);
+  if (!demanded.empty() && demanded != facts.provider)
+    TRY(demanded_by(facts.policy, dependencies_.providers, demanded, facts.provider, facts));
   facts.policy_mode = request.policy_mode;
   return choice;
 }
@@ -170,8 +223,10 @@ Task<void> Drafts::set_toolkit(const CreateRequest& request, const Choice& choic
   constexpr std::size_t kMountedMax = 30;
   const bool is_mounted = choice.provider->traits().mounts && facts.skills.size() <= kMountedMax;
   facts.skill_view = is_mounted ? SkillView::link : SkillView::copy;
-  SessionSkills::add_variables(
-      request.local.working_directory.value_or(choice.environment->working_directory), facts.env);
+  // An image decides about the directory; SessionLifecycle tells those sandboxes when they are there.
+  if (!choice.provider->traits().images)
+    SessionSkills::add_variables(
+        request.local.working_directory.value_or(choice.environment->working_directory), facts.env);
   co_return Result<void>();
 }
 

@@ -1,4 +1,7 @@
 // Which provider and which environment a session gets, and what is refused before anything starts.
+#include <fstream>
+
+#include "registry/kinds.h"
 #include "session/environment_choice.h"
 #include "session/service_harness_test.h"
 
@@ -109,6 +112,108 @@ TEST_F(ProviderChoice, FallsBackOnlyWhereAllowedAndSaysSo) {
   const auto stored = wait(service_->get(ann_, made->session_id));
   ASSERT_TRUE(stored);
   EXPECT_EQ(stored->provider_reason, made->provider_reason);
+}
+
+// Policies that demand a provider and environments that prefer one; native is all there is.
+struct DemandedProvider : ServiceTest {
+  void SetUp() override {
+    ServiceTest::SetUp();
+    const auto put = [&](const std::string& name, const std::string& text) {
+      std::filesystem::create_directories(std::filesystem::path(folder_ + "/registry/" + name).parent_path());
+      std::ofstream(folder_ + "/registry/" + name) << text;
+    };
+    put("policies/hostile.yaml", "name: hostile\nextends: strict\nprovider: gvisor\n");
+    put("policies/child.yaml", "name: child\nextends: hostile\n");
+    put("policies/here.yaml", "name: here\nprovider: native\n");
+    put("environments/rather.yaml", "name: rather\nprovider: gvisor\n");
+    put("environments/mine.yaml", "name: mine\nprovider: native\n");
+    put("environments/walled.yaml", "name: walled\npolicy: hostile\nprovider: native\n");
+    put("agents/bad.yaml", "name: bad\npolicy: hostile\nprovider: native\n");
+    auto loaded = registry::Registry::load(folder_ + "/registry");
+    ASSERT_TRUE(loaded) << loaded.error().message();
+    service_.reset();
+    *registry_ = std::move(*loaded);
+    open();
+  }
+  Error refusal(const CreateRequest& request) {
+    auto made = wait(service_->create(ann_, request));
+    EXPECT_FALSE(made) << made->provider << ": " << made->provider_reason;
+    return made ? Error(Code::internal, "it was made") : made.error();
+  }
+};
+
+TEST_F(DemandedProvider, APolicyIsNotServedByOthers) {
+  for (const char* policy : {"hostile", "child"}) {
+    CreateRequest request;
+    request.policy = policy;
+    const Error absent = refusal(request);
+    EXPECT_EQ(absent.code(), Code::unsupported);
+    EXPECT_NE(absent.message().find(std::string("policy ") + policy + " demands the provider gvisor"),
+              std::string::npos)
+        << absent.message();
+    request.fallback = {"native"};
+    EXPECT_EQ(refusal(request).code(), Code::unsupported) << "a fallback leads to no weaker walls";
+    request.provider = "auto";
+    EXPECT_EQ(refusal(request).code(), Code::unsupported);
+    request.provider = "native";
+    const Error other = refusal(request);
+    EXPECT_EQ(other.code(), Code::permission_denied);
+    EXPECT_EQ(other.field(), "provider");
+    EXPECT_NE(other.message().find("not native"), std::string::npos) << other.message();
+    request.provider = "gvisor";
+    EXPECT_EQ(refusal(request).code(), Code::unsupported);
+  }
+  CreateRequest request;
+  request.agent = "bad";
+  EXPECT_EQ(refusal(request).code(), Code::permission_denied) << "an agent is bound as a request is";
+  request = {};
+  request.environment = "walled";
+  EXPECT_EQ(refusal(request).code(), Code::unsupported) << "what an environment prefers is no demand";
+}
+
+TEST_F(DemandedProvider, TheSchemasKnowEveryProvider) {
+  for (const char* kind : {"policies", "environments"}) {
+    const auto& fields = registry::find_kind(kind)->fields;
+    const auto field = std::ranges::find(fields, "provider", &registry::Field::name);
+    ASSERT_NE(field, fields.end());
+    EXPECT_TRUE(std::ranges::equal(field->words, kProviderNames)) << kind;
+  }
+}
+
+TEST_F(DemandedProvider, TheReasonIsTold) {
+  CreateRequest request;
+  request.policy = "here";
+  auto made = wait(service_->create(ann_, request));
+  ASSERT_TRUE(made) << made.error().message();
+  EXPECT_EQ(made->provider_reason, "policy here demands it");
+  request.environment = "rather";
+  made = wait(service_->create(ann_, request));
+  ASSERT_TRUE(made) << made.error().message();
+  EXPECT_EQ(made->provider_reason, "policy here demands it") << "a demand is more than a preference";
+}
+
+TEST_F(DemandedProvider, AnEnvironmentsWishIsHeardWhereNobodyNamesOne) {
+  CreateRequest request;
+  request.environment = "mine";
+  for (const char* asked : {"", "auto"}) {
+    request.provider = asked;
+    const auto made = wait(service_->create(ann_, request));
+    ASSERT_TRUE(made) << made.error().message();
+    EXPECT_EQ(made->provider_reason, "the environment mine prefers it");
+  }
+  request.provider = "native";
+  EXPECT_EQ(wait(service_->create(ann_, request))->provider_reason, "");
+  // One that does not work here is passed over, and that is told.
+  request.environment = "rather";
+  for (const char* asked : {"", "auto"}) {
+    request.provider = asked;
+    const auto made = wait(service_->create(ann_, request));
+    ASSERT_TRUE(made) << made.error().message();
+    EXPECT_EQ(made->provider, "native");
+    EXPECT_NE(made->provider_reason.find("the environment rather prefers gvisor: provider gvisor does not"),
+              std::string::npos)
+        << made->provider_reason;
+  }
 }
 
 }  // namespace
