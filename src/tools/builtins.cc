@@ -7,6 +7,7 @@
 
 #include "base/bytes.h"
 #include "tools/file_search.h"
+#include "tools/open_call.h"
 
 namespace atl::tools {
 namespace {
@@ -304,6 +305,17 @@ constexpr std::array kOperations = {
 
 bool is_builtin(std::string_view name) {
   return std::ranges::find(kOperations, name, &Named::name) != kOperations.end();
+}
+
+BuiltinCode code_of(std::string_view name, bj::value& input) {
+  if (!input.is_object()) return {};
+  bj::object& members = input.as_object();
+  if (name == "run_command") return {text_in(members, "command"), policy::Language::shell};
+  if (name != "run_code") return {};
+  const std::string word = text_in(members, "language");
+  if (word.empty()) members["language"] = "python";
+  const auto language = word.empty() ? sandbox::Language::python : sandbox::parse_language(word);
+  return {text_in(members, "code"), policy_language(language.value_or(sandbox::Language::python))};
 }
 
 Task<BuiltinAnswer> run_builtin(std::string name, BuiltinCall call, bj::value input) {

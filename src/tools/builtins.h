@@ -32,6 +32,15 @@ struct BuiltinAnswer {
   std::chrono::microseconds cpu_time{};  // of what it ran
 };
 
+// What an operation would run, for a policy to read: nothing of the guest's for those that run nothing.
+struct BuiltinCode {
+  std::string text;
+  policy::Language language = policy::Language::shell;
+};
+// Code without a language is Python's from here on: what a policy has read as one language must not run as
+// another.
+BuiltinCode code_of(std::string_view name, boost::json::value& input);
+
 // The input fits the schema of the tool that names the operation. What cannot be done (no such file, text
 // that is not there) is an answer with status error; an Error is a failure of ours or of the session.
 Task<BuiltinAnswer> run_builtin(std::string name, BuiltinCall call, boost::json::value input);

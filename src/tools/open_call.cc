@@ -7,6 +7,7 @@
 #include <boost/json/serialize.hpp>
 #include <csignal>
 #include <filesystem>
+#include <utility>
 
 #include "base/bytes.h"
 #include "base/log.h"
@@ -125,8 +126,11 @@ policy::Language policy_language(sandbox::Language language) {
     case sandbox::Language::javascript:
     case sandbox::Language::typescript:
     case sandbox::Language::deno: return policy::Language::javascript;
-    default: return policy::Language::shell;
+    case sandbox::Language::r: return policy::Language::r;
+    case sandbox::Language::java: return policy::Language::java;
+    case sandbox::Language::shell: return policy::Language::shell;
   }
+  std::unreachable();
 }
 
 Result<session::LocalRequest> plugin_mounts(const PluginRun& run, const std::vector<std::string>& directories,

@@ -197,6 +197,7 @@ Result<session::CreateRequest> ToolExecutor::fresh_request(const Tool& tool,
                                                            std::chrono::milliseconds timeout) const {
   session::CreateRequest create;
   create.environment = tool.environment;
+  create.policy = tool.policy;
   create.limits = tool.limits;
   // Should this service be killed, the sandbox ends by itself.
   create.ttl = timeout + std::chrono::seconds(60);
@@ -309,6 +310,12 @@ Task<ToolResult> ToolExecutor::run_code(auth::Principal who, ToolPtr tool, ToolR
 }
 
 Task<ToolResult> ToolExecutor::run_operation(auth::Principal who, ToolPtr tool, ToolRequest request) {
+  BuiltinCode code;
+  if (!tool->policy.empty()) code = code_of(std::get<BuiltinRun>(tool->run).name, request.input);
+  if (auto allowed = co_await check_policy(who, tool, code.text, code.language); !allowed) {
+    if (allowed.error().code() != Code::policy_denied) co_return fail(allowed.error());
+    co_return failed(session::Status::denied, "PolicyDenied", allowed.error().message());
+  }
   BuiltinCall call{service_, std::move(who), request.session_id, timeout_of(*tool, request), {}};
   const auto watched = watched_output(request, ProgressReader::Shown::everything);
   if (watched) call.watch = watched->feed();

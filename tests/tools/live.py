@@ -190,6 +190,33 @@ def a_call_that_nobody_serves_fails(client, session):
 
 
 @case
+def a_tool_that_calls_itself_comes_to_an_end(client, session):
+    """A process that serves a tool by calling the same tool again: the calls of one session have a bound."""
+    path, depths, ended = f"/api/sessions/{session}/tools/remote", [], threading.Event()
+
+    def serve():
+        mine = another(client)
+        while not ended.is_set():
+            taken = take(mine, wait=0.2)
+            if taken is None:
+                continue
+            depths.append(taken["input"]["a"])
+            answer = mine("POST", path, {"input": {"a": taken["input"]["a"] + 1}})
+            result = {"output": answer.json["output"]} if answer.status == 200 else {"output": -answer.status}
+            mine("POST", f"/api/tool-calls/{taken['call_id']}/result", result)
+
+    with concurrent.futures.ThreadPoolExecutor(16) as pool:
+        servers = [pool.submit(serve) for _ in range(16)]
+        answer = client.ok("POST", path, {"input": {"a": 1}, "timeout_seconds": 30})
+        ended.set()
+        for server in servers:
+            server.result()
+    assert answer["status"] == "success" and answer["output"] == -429, (answer, depths)
+    assert sorted(depths) == list(range(1, len(depths) + 1)) and len(depths) == 8, depths
+    assert client.ok("POST", f"/api/sessions/{session}/tools/word_count", {"input": {"text": "a"}})["output"] == {"words": 1}
+
+
+@case
 def statistics_tell_what_calls_took(client, session):
     client.ok("POST", f"/api/sessions/{session}/tools/word_count", {"input": {"text": "a"}})
     told = client.ok("GET", "/api/tools/word_count")["statistics"]
