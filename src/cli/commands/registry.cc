@@ -2,12 +2,16 @@
 
 #include <fmt/format.h>
 
+#include "auth/role.h"
 #include "cli/command.h"
 #include "cli/output_file.h"
 #include "cli/settings.h"
+#include "cli/temporary_place.h"
 #include "config/checked.h"
+#include "daemon/toolkit.h"
 #include "os/file.h"
 #include "registry/kinds.h"
+#include "tools/tool_registry.h"
 
 namespace atl::cli {
 namespace {
@@ -67,8 +71,24 @@ Result<void> show(const RegistryFlags& flags) {
   return {};
 }
 
+// What a daemon that is started with this registry looks at beyond its YAML.
+Result<void> check_for_daemon(const RegistryFlags& flags, registry::Registry& registry) {
+  const config::Configuration configuration = TRY(flags.settings.load());
+  const std::string directory = flags.directory.empty() ? configuration.text("registry") : flags.directory;
+  TRY(tools::ToolRegistry::open(&registry));
+  auth::Roles roles;
+  TRY(roles.load(directory.empty() ? std::string() : directory + "/roles"));
+  const TemporaryPlace place = TRY(TemporaryPlace::make("atoll-registry"));
+  skill::Library::Options options = TRY(daemon::skill_options(configuration, place.path()));
+  const auto library = TRY(skill::Library::open(std::move(options)));
+  for (const skill::Declared& declared : TRY(daemon::declared_skills(registry)))
+    TRY(library->check(declared));
+  return {};
+}
+
 Result<void> validate(const RegistryFlags& flags) {
-  const registry::Registry registry = TRY(open_registry(flags));
+  registry::Registry registry = TRY(open_registry(flags));
+  TRY(check_for_daemon(flags, registry));
   std::size_t count = 0;
   for (const registry::Kind& kind : registry::kinds()) count += registry.entries(kind.folder).size();
   if (flags.json)

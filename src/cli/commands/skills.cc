@@ -6,6 +6,7 @@
 
 #include "cli/command.h"
 #include "cli/settings.h"
+#include "cli/temporary_place.h"
 #include "config/checked.h"
 #include "daemon/toolkit.h"
 #include "skill/library.h"
@@ -22,36 +23,22 @@ struct SkillFlags {
 };
 
 // The shipped skills and those of the settings, as a daemon with these settings has them for every tenant. A
-// place of its own for the shipped ones, so that a daemon's data is not touched.
-class Shelf {
- public:
+// place of its own for the shipped ones.
+struct Shelf {
+  TemporaryPlace place;
+  std::unique_ptr<skill::Library> skills;
+
   static Result<Shelf> open(const SkillFlags& flags) {
-    Shelf shelf;
-    std::string pattern = (std::filesystem::temp_directory_path() / "atoll-skills-XXXXXX").string();
-    if (::mkdtemp(pattern.data()) == nullptr)
-      return fail(errno_error(errno, "make a directory for the skills"));
-    shelf.place_ = pattern;
+    Shelf shelf{TRY(TemporaryPlace::make("atoll-skills")), nullptr};
     const config::Configuration configuration = TRY(flags.settings.load());
-    skill::Library::Options options = TRY(daemon::skill_options(configuration, shelf.place_));
-    shelf.library_ = TRY(skill::Library::open(std::move(options)));
+    skill::Library::Options options = TRY(daemon::skill_options(configuration, shelf.place.path()));
+    shelf.skills = TRY(skill::Library::open(std::move(options)));
     const registry::Registry registry = TRY(registry::Registry::load(configuration.text("registry")));
     auto declared = TRY(daemon::declared_skills(registry));
-    TRY(shelf.library_->declare(std::move(declared)));
+    TRY(shelf.skills->declare(std::move(declared)));
     return shelf;
   }
-  Shelf(Shelf&& other) noexcept
-      : place_(std::exchange(other.place_, {})), library_(std::move(other.library_)) {}
-  Shelf& operator=(Shelf&&) = delete;
-  ~Shelf() {
-    std::error_code ignored;
-    if (!place_.empty()) std::filesystem::remove_all(place_, ignored);
-  }
-  const skill::Library& library() const { return *library_; }
-
- private:
-  Shelf() = default;
-  std::string place_;
-  std::unique_ptr<skill::Library> library_;
+  const skill::Library& library() const { return *skills; }
 };
 
 bj::object json_of(const skill::Skill& skill) {

@@ -1,20 +1,26 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/json/serialize.hpp>
+#include <filesystem>
 
 #include "cli/command.h"
 #include "cli/output_file.h"
 #include "cli/settings.h"
+#include "cli/temporary_place.h"
+#include "cli/tool_templates.h"
 #include "config/checked.h"
+#include "daemon/toolkit.h"
 #include "egress/machine.h"
 #include "os/file.h"
 #include "registry/registry.h"
 #include "sandbox/native/native.h"
 #include "session/local_service.h"
 #include "store/store.h"
+#include "tools/reserved_names.h"
 #include "tools/tool_executor.h"
 
 // For authors of tools: what there is, a file to begin with, and the examples of a tool run for real.
@@ -31,15 +37,16 @@ struct ToolsFlags {
 };
 
 struct Opened {
+  std::unique_ptr<config::Configuration> configuration;
   std::unique_ptr<registry::Registry> registry;
   std::unique_ptr<tools::ToolRegistry> tools;
 };
 
 Result<Opened> open_tools(const ToolsFlags& flags) {
-  const config::Configuration configuration = TRY(flags.settings.load());
   Opened opened;
-  opened.registry =
-      std::make_unique<registry::Registry>(TRY(registry::Registry::load(configuration.text("registry"))));
+  opened.configuration = std::make_unique<config::Configuration>(TRY(flags.settings.load()));
+  opened.registry = std::make_unique<registry::Registry>(
+      TRY(registry::Registry::load(opened.configuration->text("registry"))));
   opened.tools = TRY(tools::ToolRegistry::open(opened.registry.get()));
   return opened;
 }
@@ -75,65 +82,36 @@ Result<int> show(const ToolsFlags& flags) {
   return 0;
 }
 
-constexpr std::string_view kNewCommand = R"yaml(name: NAME
-description: Say in one sentence what it does; a model reads this.
-input:
-  type: object
-  properties:
-    text: {type: string}
-  required: [text]
-  additionalProperties: false
-output:
-  type: object
-  properties:
-    length: {type: integer}
-  required: [length]
-run:
-  command: [python3, -c, "import json, sys; print(json.dumps({'length': len(json.load(sys.stdin)['text'])}))"]
-timeout_seconds: 30
-examples:
-  - {input: {text: abc}, output: {length: 3}}
-)yaml";
-
-constexpr std::string_view kNewCode = R"yaml(name: NAME
-description: Say in one sentence what it does; a model reads this.
-input:
-  type: object
-  properties:
-    text: {type: string}
-  required: [text]
-  additionalProperties: false
-output:
-  type: object
-  properties:
-    length: {type: integer}
-  required: [length]
-run:
-  language: python
-  code: |
-    print(json.dumps({"length": len(tool_input["text"])}))
-timeout_seconds: 30
-examples:
-  - {input: {text: abc}, output: {length: 3}}
-)yaml";
+Result<void> write_new(const std::string& path, const std::string& text) {
+  TRY(os::make_directories(std::filesystem::path(path).parent_path().string(), 0755));
+  OutputFile out = TRY(OutputFile::open("NAME", path));
+  TRY(os::write_all(out.fd(), text));
+  return out.finish();
+}
 
 Result<int> make_new(const ToolsFlags& flags) {
   if (!tools::is_tool_name(flags.name))
     return fail(
         config::Checked("NAME", flags.name)
             .wrong("is no name of a tool", "use letters, digits, '_' and '-', a letter first, at most 64"));
-  constexpr std::array<std::string_view, 2> kKinds = {"command", "code"};
-  TRY(config::Checked("--kind", flags.kind).choice(kKinds));
-  std::string text(flags.kind == "code" ? kNewCode : kNewCommand);
-  text.replace(text.find("NAME"), 4, flags.name);
-  const std::string path = fmt::format("{}/{}.yaml", flags.directory, flags.name);
-  if (auto there = os::read_file(path); there)
-    return fail(Code::already_exists, fmt::format("'{}' is there already; choose another name", path));
-  OutputFile out = TRY(OutputFile::open("NAME", path));
-  TRY(os::write_all(out.fd(), text));
-  TRY(out.finish());
-  fmt::print("{}\nPut it into tools/ of your registry directory, then: atoll tools test {}\n", path,
-             flags.name);
+  if (tools::is_reserved_name(flags.name))
+    return fail(config::Checked("NAME", flags.name)
+                    .wrong("is the name of a tool that every client has", "choose another"));
+  TRY(config::Checked("--kind", flags.kind).choice(tool_template_kinds()));
+  const std::vector<ToolFile> files = tool_files(flags.kind, flags.name);
+  const auto path_of = [&](const ToolFile& file) { return fmt::format("{}/{}", flags.directory, file.path); };
+  std::error_code failed;
+  const auto is_there = [&](const ToolFile& file) { return std::filesystem::exists(path_of(file), failed); };
+  for (const ToolFile& file : files)
+    if (!file.shared && is_there(file))
+      return fail(Code::already_exists,
+                  fmt::format("'{}' is there already; choose another name", path_of(file)));
+  for (const ToolFile& file : files) {
+    if (file.shared && is_there(file)) continue;
+    TRY(write_new(path_of(file), file.text));
+    fmt::print("{}\n", path_of(file));
+  }
+  fmt::print("{}", next_steps(flags.kind, flags.name));
   return 0;
 }
 
@@ -173,6 +151,12 @@ Result<int> test(const ToolsFlags& flags) {
   asio::io_context loop;
   sandbox::native::NativeOptions native;
   native.spawner.slots_ready = 0;
+  const TemporaryPlace place = TRY(TemporaryPlace::make("atoll-tools"));
+  tools::ToolExecutor::Options options;
+  options.plugin_directories = opened.configuration->list("tools.plugins");
+  options.plugin_host = place.path() + "/plugin-host";
+  for (std::string& directory : TRY(daemon::plugin_mounts(*opened.configuration, place.path())))
+    native.spawner.roots.mounts.push_back({.path = std::move(directory)});
   // Before the store: the spawner is forked off a process without threads.
   const auto provider = TRY(sandbox::native::start(loop.get_executor(), std::move(native)));
   const auto store = TRY(store::Store::open_in_memory());
@@ -181,7 +165,8 @@ Result<int> test(const ToolsFlags& flags) {
   dependencies.providers = {provider.get()};
   dependencies.clock = &Clock::machine();
   session::LocalService service(std::move(dependencies), {});
-  tools::ToolExecutor executor(loop.get_executor(), &service, opened.tools.get(), &Clock::machine(), {});
+  tools::ToolExecutor executor(loop.get_executor(), &service, opened.tools.get(), &Clock::machine(),
+                               std::move(options));
   Result<int> failed = 0;
   const auto body = [&]() -> asio::awaitable<void> {
     auto started = co_await service.start();
@@ -227,7 +212,8 @@ Action define_tools(Command& top) {
   showing.add_flag("--json", flags->json, "It always is JSON");
   Command making = add("new", "Write a file to begin a tool with", make_new);
   making.add_option("NAME", flags->name, "Its name").required();
-  making.add_option("--kind", flags->kind, "command or code").with_default_shown();
+  making.add_option("--kind", flags->kind, fmt::format("{}", fmt::join(tool_template_kinds(), ", ")))
+      .with_default_shown();
   making.add_option("--directory", flags->directory, "Where to").with_default_shown();
   Command testing = add("test", "Run the examples of tools in a fresh sandbox, without a daemon", test);
   testing.add_option("NAME", flags->names, "Which; all if none is named");
