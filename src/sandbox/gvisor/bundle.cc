@@ -1,5 +1,6 @@
 #include "sandbox/gvisor/bundle.h"
 
+#include <algorithm>
 #include <boost/json.hpp>
 
 #include "guest/protocol.h"
@@ -18,6 +19,8 @@ constexpr const char* kCapabilities[] = {
 // gVisor's kernel and its file server together.
 constexpr std::uint64_t kOwnTasks = 512;
 constexpr std::int64_t kCpuPeriod = 100'000;
+// Of /dev, which has devices and no contents.
+constexpr std::uint64_t kDevBytes = 1U << 20;
 
 bj::object process(const Spec& spec) {
   bj::array capabilities;
@@ -37,15 +40,16 @@ bj::object process(const Spec& spec) {
       {"rlimits", bj::array{limit("RLIMIT_NOFILE", spec.limits.open_files_max), limit("RLIMIT_CORE", 0)}}};
 }
 
-bj::array mounts(const BundleOptions& options) {
+bj::array mounts(const Limits& limits, const BundleOptions& options) {
+  const auto size = [](std::uint64_t bytes) { return bj::value("size=" + std::to_string(bytes)); };
   const auto plain = [](const char* where, const char* type, bj::array with) {
     return bj::object{{"destination", where}, {"type", type}, {"source", type}, {"options", std::move(with)}};
   };
   bj::array all;
   all.push_back(plain("/proc", "proc", {"nosuid", "nodev", "noexec"}));
-  all.push_back(plain("/dev", "tmpfs", {"nosuid", "noexec"}));
+  all.push_back(plain("/dev", "tmpfs", {"nosuid", "noexec", size(kDevBytes)}));
   all.push_back(plain("/dev/pts", "devpts", {"nosuid", "noexec"}));
-  all.push_back(plain("/dev/shm", "tmpfs", {"nosuid", "nodev"}));
+  all.push_back(plain("/dev/shm", "tmpfs", {"nosuid", "nodev", size(shared_memory_max(limits))}));
   const auto bind = [](const std::string& from, const std::string& to, bool writable) {
     return bj::object{{"destination", to},
                       {"type", "bind"},
@@ -72,6 +76,10 @@ std::uint64_t tasks_max(const Limits& limits) {
   return std::uint64_t{limits.processes_max} * 16 + kOwnTasks;
 }
 
+std::uint64_t shared_memory_max(const Limits& limits) {
+  return std::min(limits.disk_bytes, limits.memory_bytes);
+}
+
 std::string bundle_config(const Spec& spec, const BundleOptions& options) {
   bj::array namespaces;
   for (const char* kind : {"pid", "network", "ipc", "uts", "mount"})
@@ -86,7 +94,7 @@ std::string bundle_config(const Spec& spec, const BundleOptions& options) {
       {"process", process(spec)},
       {"root", bj::object{{"path", options.root}, {"readonly", false}}},
       {"hostname", spec.hostname},
-      {"mounts", mounts(options)},
+      {"mounts", mounts(spec.limits, options)},
       {"annotations", bj::object{{"atoll.session", spec.session_id}, {"atoll.sandbox", spec.id}}},
       {"linux", std::move(linux_part)}};
   return bj::serialize(config);

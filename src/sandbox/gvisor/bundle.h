@@ -27,6 +27,8 @@ struct BundleOptions {
 // Tasks of the host that the kernel may count for one sandbox: threads of the workload, each of which is one
 // task of the host, and those of gVisor's own two processes.
 std::uint64_t tasks_max(const Limits& limits);
+// Bytes of /dev/shm, which gVisor keeps in memory.
+std::uint64_t shared_memory_max(const Limits& limits);
 
 // The OCI configuration (config.json) of a sandbox: its first process is the guest on the standard streams,
 // with the capabilities that root inside keeps; limits as far as OCI has words for them.

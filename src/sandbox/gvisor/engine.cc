@@ -35,6 +35,8 @@ constexpr const char* kNotes = "gvisor.json";  // of a checkpoint: what the daem
 constexpr const char* kDraftSuffix = ".part";
 // What is in every writable layer from the start is not the workload's.
 constexpr std::uint64_t kOwnInodes = 32;
+// A disk image has no more inodes than blocks.
+constexpr std::uint64_t kBytesOfInode = 4096;
 constexpr std::chrono::seconds kEndPatience{10};
 
 // How other programs can name a descriptor of this process.
@@ -171,13 +173,15 @@ Result<void> Engine::make_upper(const std::string& box, const Spec& spec, Isolat
     const os::Fd file = TRY(os::open(image.c_str(), O_RDWR | O_CREAT | O_EXCL, 0600));
     if (::ftruncate(file.get(), static_cast<off_t>(limits.disk_bytes)) < 0)
       return fail(errno_error(errno, "make the disk image"));
+    const std::uint64_t inodes = std::min(limits.inodes_max + kOwnInodes, limits.disk_bytes / kBytesOfInode);
     TRY_CONTEXT("make the disk image",
                 ask_command({.program = "/sbin/mkfs.ext4",
-                             .arguments = {"-q", "-F", "-m", "0", "-O", "^has_journal", "-E",
-                                           "lazy_itable_init=1,nodiscard", image}}));
+                             .arguments = {"-q", "-F", "-m", "0", "-N", std::to_string(inodes), "-O",
+                                           "^has_journal", "-E", "lazy_itable_init=1,nodiscard", image}}));
     TRY_CONTEXT("mount the disk image",
                 ask_command({.program = "/bin/mount", .arguments = {"-o", "loop,nodev", image, upper}}));
-    isolation.walls.push_back({"disk_limit", fmt::format("{} bytes, disk image", limits.disk_bytes)});
+    isolation.walls.push_back(
+        {"disk_limit", fmt::format("{} bytes and {} inodes, disk image", limits.disk_bytes, inodes)});
     ::unlink(image.c_str());
   }
   for (const char* name : {"/root", "/root.work", "/usr", "/usr.work"}) TRY(os::make_directory(upper + name));

@@ -100,6 +100,8 @@ void read_back(const Watched& watched, Started& started) {
   isolation.walls.push_back({"root_filesystem", "overlay, own writable layer"});
   isolation.walls.push_back({"proc", "gVisor's own, nothing of the host"});
   isolation.walls.push_back({"open_files_limit", std::to_string(watched.spec.limits.open_files_max)});
+  isolation.walls.push_back(
+      {"shared_memory", fmt::format("{} bytes", shared_memory_max(watched.spec.limits))});
   isolation.walls.push_back({"core_dumps", "off"});
   isolation.walls.push_back({"capabilities", "none over the host; root inside has 12 of gVisor's"});
   if (!watched.spec.sudo) isolation.walls.push_back({"no_new_privileges", "on"});
