@@ -52,6 +52,7 @@ enum class ToRunner : char {
   unpark = 'U',            // read where it parked (zygote/park.cc)
   change_directory = 'W',  // answered by FromRunner::directory
   reseed = 'G',            // Python that was restored with its whole sandbox: runners/python_chance.py
+  interrupt = 'I',         // JavaScript, Deno: ends the execution of that mark, unless it is over
 };
 
 enum class FromRunner : char {
@@ -112,6 +113,7 @@ inline constexpr auto kRunnerMessages = [] {
       to(ToRunner::unpark, some, states(idle), ""),
       to(ToRunner::change_directory, some, states(idle), "a path"),
       to(ToRunner::reseed, some, states(idle), "a program that has it draw other random numbers"),
+      to(ToRunner::interrupt, some, states(busy), "the mark of the execution that is meant"),
       from(FromRunner::ready, every, false, states(starting, continuing),
            "its working directory, or nothing"),
       from(FromRunner::lacking, some, false, states(starting), "what is not there"),

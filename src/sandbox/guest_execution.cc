@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "sandbox/interruptible.h"
+
 namespace atl::sandbox {
 
 GuestExecution::GuestExecution(const boost::asio::any_io_executor& executor, ExecutionSpec spec)
@@ -49,29 +51,28 @@ Task<ExecutionEvent> GuestExecution::next() {
 
 namespace {
 
-class GuestExecutionStream final : public ExecutionStream {
+class GuestExecutionStream final : public ExecutionStream, public Interruptible {
  public:
-  GuestExecutionStream(std::shared_ptr<GuestExecution> execution, std::function<void()> heard,
-                       std::function<void()> gone)
-      : execution_(std::move(execution)), heard_(std::move(heard)), gone_(std::move(gone)) {}
-  ~GuestExecutionStream() override { gone_(); }
+  GuestExecutionStream(std::shared_ptr<GuestExecution> execution, StreamCalls calls)
+      : execution_(std::move(execution)), calls_(std::move(calls)) {}
+  ~GuestExecutionStream() override { calls_.gone(); }
 
   Task<ExecutionEvent> next() override {
     CO_TRY(ExecutionEvent event, co_await execution_->next());
-    heard_();
+    calls_.heard();
     co_return event;
   }
+  void interrupt() override { calls_.interrupted(); }
 
  private:
   std::shared_ptr<GuestExecution> execution_;
-  std::function<void()> heard_, gone_;
+  StreamCalls calls_;
 };
 
 }  // namespace
 
-std::unique_ptr<ExecutionStream> stream_of(std::shared_ptr<GuestExecution> execution,
-                                           std::function<void()> heard, std::function<void()> gone) {
-  return std::make_unique<GuestExecutionStream>(std::move(execution), std::move(heard), std::move(gone));
+std::unique_ptr<ExecutionStream> stream_of(std::shared_ptr<GuestExecution> execution, StreamCalls calls) {
+  return std::make_unique<GuestExecutionStream>(std::move(execution), std::move(calls));
 }
 
 }  // namespace atl::sandbox

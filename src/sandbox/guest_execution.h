@@ -51,8 +51,11 @@ class GuestExecution {
 // More results of one execution end it.
 inline constexpr std::size_t kResultsMax = 128U << 20;
 
-// `heard` is called after each event, `gone` when the stream is dropped.
-std::unique_ptr<ExecutionStream> stream_of(std::shared_ptr<GuestExecution> execution,
-                                           std::function<void()> heard, std::function<void()> gone);
+// What its interpreter hears of a stream: after each event, when the stream is dropped, when it is to be
+// interrupted.
+struct StreamCalls {
+  std::function<void()> heard, gone, interrupted;
+};
+std::unique_ptr<ExecutionStream> stream_of(std::shared_ptr<GuestExecution> execution, StreamCalls calls);
 
 }  // namespace atl::sandbox

@@ -28,6 +28,8 @@ constexpr std::chrono::seconds kSparePatience{5};
 // An interrupt that is not heard is repeated, then the interpreter is killed.
 constexpr std::chrono::milliseconds kInterruptAgain{1000};
 constexpr int kInterrupts = 4;
+// A runner that listens while it waits is told first; a signal follows if its code keeps it from listening.
+constexpr std::chrono::milliseconds kHearing{100};
 // Where a spare goes on, less is lost by being killed.
 constexpr int kInterruptsWithSpare = 2;
 constexpr const char* kGoesOn = "; the context goes on with its variables as they were before this execution";
@@ -234,7 +236,10 @@ Task<std::unique_ptr<ExecutionStream>> GuestInterpreter::execute(ExecutionSpec s
   auto gone = [weak = weak_from_this(), execution] {
     if (const auto interpreter = weak.lock()) interpreter->drop(execution);
   };
-  co_return stream_of(execution, std::move(heard), std::move(gone));
+  auto interrupted = [weak = weak_from_this(), execution] {
+    if (const auto interpreter = weak.lock()) interpreter->interrupt(execution);
+  };
+  co_return stream_of(execution, {std::move(heard), std::move(gone), std::move(interrupted)});
 }
 
 void GuestInterpreter::drop(const std::shared_ptr<GuestExecution>& execution) {
@@ -253,6 +258,7 @@ void GuestInterpreter::begin_next() {
   current_ = waiting_.front();
   waiting_.pop_front();
   stopping_.reset();
+  was_signaled_ = false;
   began_ = std::chrono::steady_clock::now();
   const ExecutionSpec& spec = current_->spec();
   mark_ = random_hex(8);
@@ -277,7 +283,7 @@ void GuestInterpreter::begin_next() {
 void GuestInterpreter::stop_current(Ending ending, std::string reason) {
   if (!current_ || stopping_) return;
   stopping_.emplace(ending, std::move(reason));
-  interrupt_again(0);
+  interrupt_current();
 }
 
 // To the interpreter. More than the window goes out as the guest takes it.
@@ -291,9 +297,20 @@ void GuestInterpreter::say(std::string words) {
     boost::asio::co_spawn(executor_, write_all(process_, std::move(words)), boost::asio::detached);
 }
 
-// Interrupts, again and again, and finally kills.
+// A signal says nothing about who is meant, and reaches what runs when it arrives; a word on the control
+// stream names its execution. Who only waits is told by a word, so that most signals meet code that is at
+// work.
+void GuestInterpreter::interrupt_current() {
+  if (!current_ || !process_ || state_ != State::busy || mark_.empty()) return;
+  if (interpreter_language(info_.language) != Language::javascript && info_.language != Language::deno)
+    return interrupt_again(0);
+  say(encode_message(ToRunner::interrupt, mark_));
+  interrupt_later(kHearing, 0);
+}
+
+// Again and again, and finally kills.
 void GuestInterpreter::interrupt_again(int attempt) {
-  if (!current_ || !process_ || state_ != State::busy) return;
+  if (!current_ || !process_ || state_ != State::busy || mark_.empty()) return;
   const bool spared = spare_.is_fresh(true);
   if (attempt >= (spared ? kInterruptsWithSpare : kInterrupts)) {
     std::string reason = stopping_ ? stopping_->second : "it did not react to an interrupt";
@@ -302,13 +319,18 @@ void GuestInterpreter::interrupt_again(int attempt) {
       reason += fmt::format(", and no copy of it was kept: {}", lack);
     return end_current(stopping_ ? stopping_->first : Ending::killed, std::move(reason));
   }
+  was_signaled_ = true;
   process_->send_signal(SIGINT, SignalScope::group);
-  interrupt_timer_.expires_after(kInterruptAgain);
+  interrupt_later(kInterruptAgain, attempt + 1);
+}
+
+void GuestInterpreter::interrupt_later(std::chrono::milliseconds wait, int attempt) {
+  interrupt_timer_.expires_after(wait);
   interrupt_timer_.async_wait(
       [weak = weak_from_this(), execution = current_, attempt](boost::system::error_code error) {
         const auto interpreter = weak.lock();
         if (!error && interpreter && interpreter->current_ == execution)
-          interpreter->interrupt_again(attempt + 1);
+          interpreter->interrupt_again(attempt);
       });
 }
 
@@ -321,8 +343,17 @@ void GuestInterpreter::end_current(Ending ending, std::string reason) {
 Task<void> GuestInterpreter::interrupt() {
   if (state_ == State::dead)
     co_return fail(Code::conflict, fmt::format("interpreter {} is dead ({})", info_.id, death_));
-  if (current_) interrupt_again(0);
+  interrupt_current();
   co_return Result<void>();
+}
+
+void GuestInterpreter::interrupt(const std::shared_ptr<GuestExecution>& execution) {
+  if (execution == current_) return interrupt_current();
+  if (std::erase(waiting_, execution) == 0) return;
+  Outcome outcome;
+  outcome.ending = Ending::killed, outcome.signal = SIGINT;
+  outcome.reason = "it was interrupted before it began";
+  execution->finish(std::move(outcome), 0);
 }
 
 Task<void> GuestInterpreter::restart() {
@@ -445,9 +476,10 @@ bool GuestInterpreter::take_done(std::string_view payload) {
   return true;
 }
 
-// The interpreter is ready for more. Of what was cut short nothing goes on when that is told.
+// The interpreter is ready for more. Of what was cut short nothing goes on when that is told, and a signal
+// that was meant for this execution arrives before the next one begins.
 void GuestInterpreter::finish_execution(Outcome outcome, std::uint64_t count, Spare spare) {
-  if (current_ && process_ && was_cut_short(outcome.ending)) {
+  if (current_ && process_ && (was_cut_short(outcome.ending) || was_signaled_)) {
     clock_.cancel(), interrupt_timer_.cancel();
     enter(State::busy);
     mark_.clear();
@@ -471,7 +503,11 @@ void GuestInterpreter::be_ready(Outcome outcome, std::uint64_t count, Spare spar
 Task<void> GuestInterpreter::finish_swept(std::shared_ptr<GuestInterpreter> self,
                                           std::shared_ptr<GuestExecution> execution, Outcome outcome,
                                           std::uint64_t count, Spare spare) {
-  if (const auto process = self->process_; process && process->since()) {
+  if (const auto process = self->process_; process && !was_cut_short(outcome.ending)) {
+    // The guest does in order what it is told: whatever it was told to signal has its signal when it answers.
+    std::string nothing;
+    (void)co_await process->frames()->call(guest::Type::ping, std::move(nothing));
+  } else if (process && process->since()) {
     Sweep sweep{.since_us = *process->since()};
     sweep.interpreters.push_back({.channel = process->channel()});
     (void)co_await sweep_background(process->frames(), std::move(sweep));

@@ -98,8 +98,13 @@ class GuestInterpreter final : public Interpreter,
                                  std::shared_ptr<GuestExecution> execution, Outcome outcome,
                                  std::uint64_t count, Spare spare);
   void stop_current(Ending ending, std::string reason);
-  // Interrupts, and again until it is heard or the interpreter is killed.
+  // Interrupts what is executed, if the runner still executes it.
+  void interrupt_current();
+  // By a signal, and again until it is heard or the interpreter is killed.
   void interrupt_again(int attempt);
+  void interrupt_later(std::chrono::milliseconds wait, int attempt);
+  // One execution: the one that runs, or one that waits and then never begins.
+  void interrupt(const std::shared_ptr<GuestExecution>& execution);
   void drop(const std::shared_ptr<GuestExecution>& execution);
   void fail_all(const Outcome& outcome);
   void say(std::string words);
@@ -132,6 +137,7 @@ class GuestInterpreter final : public Interpreter,
   std::deque<std::shared_ptr<GuestExecution>> waiting_;
   // Why the running execution is being stopped, if it is.
   std::optional<std::pair<Ending, std::string>> stopping_;
+  bool was_signaled_ = false;  // the running execution
   std::chrono::steady_clock::time_point began_;
 };
 

@@ -559,7 +559,11 @@ function unheard(event, problem) {
 }
 main.addEventListener('error', (event) => unheard(event, event.error));
 main.addEventListener('unhandledrejection', (event) => unheard(event, event.reason));
-Deno.addSignalListener('SIGINT', () => { if (busy !== null) busy(new KeyboardInterrupt()); });
+// The host says which cell it means. A signal does not, and may come when the next one runs: it is only kept from ending Deno.
+Deno.addSignalListener('SIGINT', () => {});
+function interrupt(its) {
+  if (its === mark && busy !== null) busy(new KeyboardInterrupt());
+}
 defineProperty(main, Symbol.for('atoll.import'), { __proto__: null, value: load });
 defineProperty(main, Symbol.for('atoll.kept'), { __proto__: null, value: keptPromise });
 
@@ -582,6 +586,8 @@ function take(kind, payload) {
   } else if (kind === 'P') {
     const text = decode(payload), at = text.indexOf('=');
     setVariable(text.slice(0, at), text.slice(at + 1));
+  } else if (kind === 'I') {
+    interrupt(decode(payload));
   }
 }
 async function listen() {

@@ -26,6 +26,7 @@ const makeRequire = bound(Module, 'createRequire');
 const stripBuiltin = Module.stripTypeScriptTypes;
 const { Script } = vm;
 const { runInThisContext } = Script.prototype;
+const soon = bound(main, 'setImmediate');
 const here = new Int32Array(new SharedArrayBuffer(4));
 
 const TEXT_MAX = 1 << 20;
@@ -34,6 +35,7 @@ const RESULT_MAX = 32 << 20;  // of all forms of one value; the host takes no me
 let count = 0;
 let mark = '';            // of the running execution: said with every word about it
 let busy = null;          // how to end the running execution early
+let unwanted = '';        // the last execution that was to be interrupted
 let queue = Promise.resolve();
 
 // What a script that can be interrupted asks of the process; a cell that took these away would have no next one. Packages
@@ -352,9 +354,35 @@ function stripTypes(code, name) {
 
 const ASYNC = '(async () => {';
 const loader = vm.constants && vm.constants.USE_MAIN_CONTEXT_DEFAULT_LOADER;
+// A script that can be interrupted has the signal for its time; before and after it Node lets the signal end the process for a
+// moment. Taken for good, it never does: who only waits is told by the host. A cell that listens for the signal itself has it
+// while scripts do not run.
+let watchdog = null;
+let isForeign = false;   // a cell may have it now
+let isUnderWay = false;  // one was sent that may not have been taken yet: leaving waits for it
+try {
+  const { startSigintWatchdog: take, stopSigintWatchdog: leave } = require('internal/test/binding').internalBinding('contextify');
+  take();
+  watchdog = { take, leave };
+} catch {
+  // then by a listener of our own
+}
+listen('newListener', (name) => { if (name === 'SIGINT') isForeign = true; });
+function retakeSignal() {
+  if (watchdog === null) return;
+  watchdog.leave();
+  watchdog.take();
+  isForeign = false;
+}
 function runScript(code, name, lineOffset = 0) {
   const script = new Script(code, { __proto__: null, filename: name, lineOffset, importModuleDynamically: loader || ((what) => load(what)) });
-  return apply(runInThisContext, script, [{ __proto__: null, breakOnSigint: true, displayErrors: false }]);
+  const isShared = watchdog !== null && listeners('SIGINT').length > 0;
+  if (isShared) watchdog.leave();
+  try {
+    return apply(runInThisContext, script, [{ __proto__: null, breakOnSigint: true, displayErrors: false }]);
+  } finally {
+    if (isShared) watchdog.take();
+  }
 }
 
 // A promise of the cells' realm, heard by the method that they may have replaced.
@@ -408,7 +436,13 @@ function restoreVariables(before) {
   }
 }
 
+// Node hears of a signal after everything else that came meanwhile. One that was sent to the cell before is nobody's.
+const heardAll = () => new Promise((go) => { soon(() => { soon(go); }); });
+
 async function execute(code, changes, typed, its) {
+  await heardAll();
+  if (isForeign || isUnderWay) retakeSignal();
+  isUnderWay = unwanted === its;
   if (count === 0) defineScope();
   count += 1;
   mark = its;
@@ -419,6 +453,7 @@ async function execute(code, changes, typed, its) {
     hear();
     before = setVariables(changes);
     const stopped = new Promise((_, reject) => { busy = reject; });
+    if (unwanted === its) throw interruption();
     const { value } = await Promise.race([runCell(code, `<cell ${count}>`, typed), stopped]);
     if (value !== undefined) ending = resultMessage(bundle(value), true);
   } catch (problem) {
@@ -427,6 +462,7 @@ async function execute(code, changes, typed, its) {
     if (!isSound()) giveUp(problem);
   }
   busy = null;
+  if (isForeign) retakeSignal();
   try {
     restoreVariables(before);
   } catch {
@@ -455,11 +491,13 @@ function giveUp(problem) {
 
 // ---- what is not asked for
 
-function interrupted() {
-  if (busy === null) return;
+function interruption() {
   const problem = new Error('');
   problem.code = 'ERR_SCRIPT_EXECUTION_INTERRUPTED';
-  busy(problem);
+  return problem;
+}
+function interrupted() {
+  if (busy !== null) busy(interruption());
 }
 function unheard(problem) {
   if (busy !== null) return busy(problem);
@@ -475,7 +513,7 @@ function tell(text) {
 // Before every cell: the one before may have removed all that listen.
 function hear() {
   for (const [name, listener] of [['SIGINT', interrupted], ['uncaughtException', unheard], ['unhandledRejection', unheard]])
-    if (!Array.prototype.includes.call(listeners(name), listener)) listen(name, listener);
+    if ((name !== 'SIGINT' || watchdog === null) && !Array.prototype.includes.call(listeners(name), listener)) listen(name, listener);
 }
 hear();
 
@@ -510,6 +548,10 @@ function take(kind, payload) {
     process.env[text.slice(0, at)] = text.slice(at + 1);
   } else if (kind === 'T') {
     stripperText = decode(payload);
+  } else if (kind === 'I') {
+    unwanted = decode(payload);
+    isUnderWay = true;
+    if (unwanted === mark) interrupted();
   }
 }
 const control = new net.Socket({ fd, readable: true, writable: true });
