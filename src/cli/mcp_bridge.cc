@@ -47,7 +47,9 @@ struct McpLine {
 Result<McpLine> read_line(std::string text) {
   const bj::value document = TRY(json::parse(text));
   const bj::object* message = document.if_object();
-  if (message == nullptr) return fail(Code::invalid_argument, "a message is a JSON object");
+  if (message == nullptr)
+    return fail(Error(Code::invalid_argument, "a message is a JSON object, and a line has one of them")
+                    .with_field("message"));
   McpLine line;
   line.text = std::move(text);
   if (const bj::value* id = message->if_contains("id")) line.id = *id;
@@ -189,6 +191,7 @@ struct McpBridge::State : std::enable_shared_from_this<McpBridge::State> {
     for (int round = 0; round < 2; ++round) {
       auto sent = co_await send(line, write);
       if (sent && !*sent) co_return;
+      if (!sent && sent.error().code() == Code::canceled) co_return;  // nobody waits for it
       if (sent && (*sent)->status != 404) {
         problem = (*sent)->status == 401
                       ? "the service refused the key: set ATOLL_API_KEY to one that it knows"
@@ -274,7 +277,9 @@ asio::awaitable<void> McpBridge::take(std::string text) {
   const auto state = state_;
   auto line = read_line(std::move(text));
   if (!line) {
-    state->write(error_line(nullptr, -32700, line.error().message()));
+    // Without a field it is no JSON at all.
+    const int code = line.error().field().empty() ? -32700 : -32600;
+    state->write(error_line(nullptr, code, line.error().message()));
     co_return;
   }
   if (line->method == "initialize") {

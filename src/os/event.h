@@ -18,13 +18,16 @@ class Event {
   explicit Event(const boost::asio::any_io_executor& executor)
       : timer_(executor, std::chrono::steady_clock::time_point::max()) {}
 
-  // Ends at the next notify(), or with Code::canceled.
+  // Ends at the next notify(), or with Code::canceled. Who is told so may still wait for what it has to clear
+  // up; for everybody else cancellation goes on as it was before the call.
   Task<void> wait() {
+    const bool throws = co_await boost::asio::this_coro::throw_if_cancelled();
     co_await boost::asio::this_coro::throw_if_cancelled(false);
     const auto state = co_await boost::asio::this_coro::cancellation_state;
     if (state.cancelled() != boost::asio::cancellation_type::none) co_return fail(Code::canceled, "canceled");
     co_await timer_.async_wait(boost::asio::as_tuple(boost::asio::use_awaitable));
     if (state.cancelled() != boost::asio::cancellation_type::none) co_return fail(Code::canceled, "canceled");
+    co_await boost::asio::this_coro::throw_if_cancelled(throws);
     co_return Result<void>();
   }
   // Wakes everyone who waits now.

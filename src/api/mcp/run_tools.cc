@@ -3,7 +3,6 @@
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
-#include <boost/asio/this_coro.hpp>
 #include <cmath>
 
 #include "api/http/pump.h"
@@ -65,8 +64,6 @@ Task<void> follow(CallPtr call, std::unique_ptr<session::Execution> execution, s
   http::Pump<session::Execution, session::Event> pump(call->parts().executor, std::move(execution),
                                                       is_finished);
   Heartbeat heartbeat(call);
-  // What was called before may have switched this off for the whole coroutine.
-  co_await boost::asio::this_coro::throw_if_cancelled(true);
   while (true) {
     auto event = co_await pump.take(heartbeat.interval());
     if (!event) {
@@ -204,8 +201,6 @@ Task<sandbox::Outcome> follow_command(CallPtr call, std::shared_ptr<session::Com
                                                                  std::move(command->stream), is_outcome);
   Abandoned abandoned{call->parts().executor, command};
   Heartbeat heartbeat(call);
-  // What was called before may have switched this off for the whole coroutine.
-  co_await boost::asio::this_coro::throw_if_cancelled(true);
   while (true) {
     auto event = co_await pump.take(heartbeat.interval());
     if (!event) {
