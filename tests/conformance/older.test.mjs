@@ -15,12 +15,13 @@ test('a sandbox that pauses itself is made and connected to', only, async () => 
   await box.kill()
 })
 
-test('a gateway that is not here has an address and no token', only, async () => {
+test('a gateway has an address, and a token if it was asked for', only, async () => {
   const box = await sandbox()
   assert.match(box.getMcpUrl(), new RegExp(`^https://50005-${box.sandboxId}\\..*/mcp$`))
   const token = await box.getMcpToken().catch((error) => error)
   assert.ok(token === undefined || token instanceof Error, String(token))
-  const gate = await e2b.Sandbox.create({ mcp: { exa: { apiKey: 'x' } } })
+  await assert.rejects(e2b.Sandbox.create({ mcp: { exa: { apiKey: 'x' } } }), /these servers cannot be had here: exa/)
+  const gate = await e2b.Sandbox.create({ mcp: {} })
   assert.ok(await gate.getMcpToken())
   await gate.kill()
 })

@@ -31,7 +31,7 @@ before(async () => {
   hidden = (await answer(`/templates/aliases/${secret}`)).body.templateID
 })
 after(async () => {
-  for (const one of [name, secret, 'mcp-gateway']) await control(`/templates/${one}`, { method: 'DELETE' })
+  for (const one of [name, secret, `gateway-${mark}`, `with-server-${mark}`]) await control(`/templates/${one}`, { method: 'DELETE' })
   await control(`/templates/derived-${mark}`, { method: 'DELETE', apiKey: other })
 })
 
@@ -126,16 +126,57 @@ test('shipped templates and snapshots stay what they are', async () => {
   assert.equal((await answer(`/templates/${encodeURIComponent(shot.body.snapshotID)}`, { method: 'DELETE' })).status, 204)
 })
 
-test('a gateway of MCP servers is ours', { skip: !newest }, async () => {
-  const mcp = { browserbase: { apiKey: 'k', projectId: 'p' } }
-  const box = await Sandbox.create({ mcp, timeoutMs: 120_000 })
-  assert.deepEqual(JSON.parse(await box.files.read('/etc/mcp-gateway/config.json', { user: 'root' })), mcp)
-  assert.ok(await box.getMcpToken())
+test('a sandbox answers MCP at its own address', { skip: !newest }, async () => {
+  const box = await Sandbox.create({ mcp: {}, timeoutMs: 120_000 })
+  assert.deepEqual(JSON.parse(await box.files.read('/etc/mcp-gateway/config.json', { user: 'root' })), {})
+  const token = await box.getMcpToken()
   const again = await Sandbox.connect(box.sandboxId)
-  assert.equal(await again.getMcpToken(), await box.getMcpToken())
-  assert.match(box.getMcpUrl(), new RegExp(`^https://50005-${box.sandboxId}\\.`))
+  assert.equal(await again.getMcpToken(), token)
+  assert.match(box.getMcpUrl(), new RegExp(`^https://50005-${box.sandboxId}\\..*/mcp$`))
+  const told = async (bearer, method, params, headers = {}) => plane(box, '/mcp', { method: 'POST', port: 50005, body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+    headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream', authorization: `Bearer ${bearer}`, ...headers } })
+  assert.equal((await told('wrong', 'initialize', {})).status, 401)
+  const hello = await told(token, 'initialize', { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'conformance', version: '1' } })
+  assert.equal((await hello.json()).result.serverInfo.name, 'atoll')
+  const session = { 'mcp-session-id': hello.headers.get('mcp-session-id') }
+  const run = await (await told(token, 'tools/call', { name: 'run_code', arguments: { code: 'open("/home/user/by-mcp", "w").write("there"); print(6 * 7)' } }, session)).json()
+  assert.deepEqual([run.result.structuredContent.stdout, run.result.structuredContent.sandbox_id], ['42\n', box.sandboxId])
+  assert.equal(await box.files.read('/home/user/by-mcp'), 'there')
   await box.kill()
   await assert.rejects(Template.build(Template().fromBaseImage(), 'mcp-gateway'), /is taken/)
+})
+
+test('MCP servers that cannot be had here are refused by name', { skip: !newest }, async () => {
+  const mcp = { browserbase: { apiKey: 'k', projectId: 'p' }, 'github/some/server': { runCmd: 'x' } }
+  const before = (await answer('/v2/sandboxes')).body.length
+  await assert.rejects(Sandbox.create({ mcp }), /these servers cannot be had here: browserbase, github\/some\/server\. An empty 'mcp' gives/)
+  assert.equal((await answer('/v2/sandboxes')).body.length, before, 'nothing was made')
+  for (const wrong of ['x', 7, ['exa']]) assert.equal((await answer('/v2/sandboxes', { method: 'POST', body: { templateID: 'mcp-gateway', mcp: wrong } })).status, 400)
+  const said = []
+  await assert.rejects(Template.build(Template().fromTemplate('mcp-gateway').addMcpServer(['exa', 'notion']), `with-server-${mark}`,
+    { onBuildLogs: (entry) => said.push(entry.message) }), /mcp-gateway pull exa notion/)
+  assert.match(said.join('\n'), /these servers cannot be had here: exa notion/)
+  const box = await Sandbox.create('mcp-gateway', { timeoutMs: 120_000 })
+  const byHand = await box.commands.run(`mcp-gateway --config '{"exa": {}}'`, { user: 'root', envs: { GATEWAY_ACCESS_TOKEN: 't' } }).catch((error) => error)
+  assert.match(byHand.stderr, /cannot be had here/)
+  await box.kill()
+})
+
+test('a template may bring an MCP gateway of its own', { skip: !newest }, async () => {
+  const mcp = { browserbase: { apiKey: 'k', projectId: 'p' } }
+  const gateway = `#!/bin/bash
+mkdir -p /etc/mcp-gateway; printf %s "$GATEWAY_ACCESS_TOKEN" > /etc/mcp-gateway/.token; chmod 600 /etc/mcp-gateway/.token
+printf %s "$2" > /tmp/config; id -un > /tmp/who`
+  await Template.build(Template().fromBaseImage()
+    .runCmd(`echo ${Buffer.from(gateway).toString('base64')} | base64 -d > /usr/local/bin/mcp-gateway && chmod 755 /usr/local/bin/mcp-gateway`, { user: 'root' }), `gateway-${mark}`)
+  const box = await Sandbox.create(`gateway-${mark}`, { mcp, timeoutMs: 120_000 })
+  assert.deepEqual(JSON.parse(await box.files.read('/tmp/config')), mcp)
+  assert.equal(await box.files.read('/tmp/who'), 'root\n')
+  assert.equal(await (await Sandbox.connect(box.sandboxId)).getMcpToken(), await box.getMcpToken())
+  // What it serves at its port is its own.
+  await box.commands.run('mkdir -p /tmp/www && echo theirs > /tmp/www/mcp && cd /tmp/www && python3 -m http.server 50005', { background: true, timeoutMs: 0 })
+  await eventually(async () => assert.equal(await (await plane(box, '/mcp', { port: 50005 })).text(), 'theirs\n'), 20_000)
+  await box.kill()
 })
 
 test('identity tokens are refused, never ignored', async () => {

@@ -8,6 +8,7 @@
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
+#include "api/e2b/gateway.h"
 #include "base/bytes.h"
 #include "base/ids.h"
 #include "os/fd.h"
@@ -250,7 +251,7 @@ Task<void> BuildJob::open_sandbox() {
   wanted.attributes[attribute::kBuild] = "true";
   CO_TRY(const session::Session session, co_await context_.service.create(who_, std::move(wanted)));
   session_id_ = session.session_id;
-  co_return Result<void>{};
+  co_return co_await put_gateway(context_, who_, session);
 }
 
 boost::asio::awaitable<void> BuildJob::close_sandbox() {

@@ -8,6 +8,7 @@
 #include "api/e2b/build_job.h"
 #include "api/e2b/create.h"
 #include "api/e2b/egress.h"
+#include "api/e2b/gateway.h"
 #include "base/bytes.h"
 #include "base/ids.h"
 #include "base/log.h"
@@ -148,29 +149,6 @@ Object Control::listed_object(const Session& session) const {
   return body;
 }
 
-// What clients run inside, with the token that they will show and the servers that they wish for. We answer
-// in its place, with the sandbox's own tools.
-constexpr std::string_view kGatewayProgram = R"sh(#!/bin/sh
-[ "$1" = pull ] && exit 0
-[ "$1" = --config ] || { echo "usage: mcp-gateway --config JSON" >&2; exit 2; }
-[ -n "$GATEWAY_ACCESS_TOKEN" ] || { echo "mcp-gateway: GATEWAY_ACCESS_TOKEN is not set" >&2; exit 2; }
-umask 077
-mkdir -p /etc/mcp-gateway && printf %s "$2" >/etc/mcp-gateway/config.json &&
-  printf %s "$GATEWAY_ACCESS_TOKEN" >/etc/mcp-gateway/.token || exit 1
-echo "mcp-gateway: the tools of this sandbox are served; other servers are not started" >&2
-)sh";
-
-static Task<void> put_gateway(Context& context, auth::Principal who, std::string id) {
-  CO_TRY(const auto files, co_await context.service.files(who, id));
-  sandbox::WriteOptions options;
-  options.user = "root";
-  options.mode = 0755;
-  CO_TRY(const auto writer, co_await files->open_write("/usr/local/bin/mcp-gateway", std::move(options)));
-  CO_CHECK(co_await writer->write(std::string(kGatewayProgram)));
-  CO_CHECK(co_await writer->finish());
-  co_return Result<void>();
-}
-
 Task<net::Response> Control::create(net::Request& request, auth::Principal who) {
   CO_TRY(Object message, parse_object(request.body));
   bool second = request.path.starts_with("/v2/");
@@ -188,10 +166,9 @@ Task<net::Response> Control::create(net::Request& request, auth::Principal who) 
   if (!made_from.is_ready)
     co_return fail(Code::invalid_argument, fmt::format("template '{}' is not built", reference));
   apply_template(made_from, wanted);
+  CO_CHECK(check_servers(message, wanted.environment));
   CO_TRY(Session session, co_await context_.service.create(who, std::move(wanted)));
-  Result<void> ready;
-  if (session.environment == kGatewayEnvironment)
-    ready = co_await put_gateway(context_, who, session.session_id);
+  Result<void> ready = co_await put_gateway(context_, who, session);
   if (ready) ready = co_await start_template(who, session, made_from.settings);
   if (!ready) {
     auto ended = co_await context_.service.destroy(who, session.session_id);

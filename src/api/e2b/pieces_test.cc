@@ -5,6 +5,7 @@
 #include "api/admission/place.h"
 #include "api/admission/signature.h"
 #include "api/e2b/connect.h"
+#include "api/e2b/gateway.h"
 #include "api/e2b/message.h"
 #include "api/e2b/multipart.h"
 #include "api/e2b/numbers.h"
@@ -15,6 +16,22 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Pair;
+
+TEST(Gateway, RefusesServersByName) {
+  const auto refusal = [](const char* text, const std::string& environment) -> std::string {
+    const auto checked = check_servers(boost::json::parse(text).as_object(), environment);
+    if (checked) return "";
+    EXPECT_EQ(checked.error().code(), Code::invalid_argument);
+    return checked.error().message();
+  };
+  EXPECT_THAT(refusal(R"({"mcp": {"exa": {"apiKey": "k"}, "github/a/b": {}}})", "mcp-gateway"),
+              HasSubstr("these servers cannot be had here: exa, github/a/b."));
+  EXPECT_NE(refusal(R"({"mcp": ["exa"]})", "mcp-gateway"), "");
+  EXPECT_NE(refusal(R"({"mcp": "exa"})", "base"), "");
+  for (const char* fine : {R"({})", R"({"mcp": null})", R"({"mcp": {}})"})
+    EXPECT_EQ(refusal(fine, "mcp-gateway"), "") << fine;
+  EXPECT_EQ(refusal(R"({"mcp": {"exa": {}}})", "base"), "") << "it has a program of its own, or none";
+}
 
 TEST(Connect, RefusesBrokenEnvelopes) {
   EXPECT_FALSE(connect::open_envelope(""));
