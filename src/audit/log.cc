@@ -194,7 +194,7 @@ Result<void> Log::begin_segment() {
   }
   if (::ftruncate(old->get(), static_cast<off_t>(old_size)) != 0 || ::fdatasync(old->get()) != 0)
     log::warn("a segment of the audit log could not be closed",
-              {{"error", errno_error(errno, "sync").message()}});
+              {{"error", errno_error(errno, "write the log to its disk").message()}});
   return {};
 }
 

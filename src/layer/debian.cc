@@ -104,7 +104,8 @@ Result<void> forget_machine(int tree) {
     for (const char* name :
          {"sources.list", "auth.conf", "auth.conf.d", "sources.list.d", "apt.conf.d/99mmdebstrap"})
       TRY(os::remove_tree(apt->get(), name));
-    if (::mkdirat(apt->get(), "sources.list.d", 0755) < 0) return fail(errno_error(errno, "unpack"));
+    if (::mkdirat(apt->get(), "sources.list.d", 0755) < 0)
+      return fail(errno_error(errno, "unpack into a layer"));
   }
   auto etc = os::open_beneath(tree, "etc", O_RDONLY | O_DIRECTORY);
   if (!etc) return {};

@@ -114,7 +114,7 @@ class Extraction {
       if (::mkdirat(dir, at.name.c_str(), 0700) == 0)
         directories_.emplace(part, DirectoryStamp{});
       else if (errno != EEXIST)
-        return fail(errno_error(errno, "unpack").with_detail(part));
+        return fail(errno_error(errno, "unpack into a layer").with_detail(part));
       if (end == std::string::npos) return {};
     }
   }
@@ -169,7 +169,7 @@ class Extraction {
     if (::fstatat(dir, name.c_str(), &there, AT_SYMLINK_NOFOLLOW) < 0) return {};
     if (!is_whiteout(there)) return fail(bad(path, "comes twice"));
     if (was_hidden != nullptr) *was_hidden = true;
-    if (::unlinkat(dir, name.c_str(), 0) < 0) return fail(errno_error(errno, "unpack"));
+    if (::unlinkat(dir, name.c_str(), 0) < 0) return fail(errno_error(errno, "unpack into a layer"));
     return {};
   }
 
@@ -187,17 +187,18 @@ class Extraction {
       if (piece.offset > size || piece.bytes.size() > size - piece.offset)
         return fail(bad(path, "holds more than it says"));
       if (::lseek(out.get(), static_cast<off_t>(piece.offset), SEEK_SET) < 0)
-        return fail(errno_error(errno, "unpack"));
+        return fail(errno_error(errno, "unpack into a layer"));
       TRY_CONTEXT("unpack", os::write_all(out.get(), piece.bytes));
     }
-    if (::ftruncate(out.get(), static_cast<off_t>(size)) < 0) return fail(errno_error(errno, "unpack"));
+    if (::ftruncate(out.get(), static_cast<off_t>(size)) < 0)
+      return fail(errno_error(errno, "unpack into a layer"));
     // The owner first: changing it takes set-uid bits and capabilities away.
     if (owners_ == Owners::kept && ::fchown(out.get(), uid, gid) < 0)
-      return fail(errno_error(errno, "unpack"));
-    if (::fchmod(out.get(), mode_of(entry, 0600)) < 0) return fail(errno_error(errno, "unpack"));
+      return fail(errno_error(errno, "unpack into a layer"));
+    if (::fchmod(out.get(), mode_of(entry, 0600)) < 0) return fail(errno_error(errno, "unpack into a layer"));
     TRY(set_attributes(out.get(), path, attributes_of(entry)));
     const timespec times[2] = {{time_of(entry), 0}, {time_of(entry), 0}};
-    if (::futimens(out.get(), times) < 0) return fail(errno_error(errno, "unpack"));
+    if (::futimens(out.get(), times) < 0) return fail(errno_error(errno, "unpack into a layer"));
     return {};
   }
 
@@ -211,7 +212,7 @@ class Extraction {
         bool replaces = false;
         TRY(make_room(dir, path, at.name, &replaces));
         if (::mkdirat(dir, at.name.c_str(), 0700) < 0)
-          return fail(errno_error(errno, "unpack").with_detail(path));
+          return fail(errno_error(errno, "unpack into a layer").with_detail(path));
         if (replaces) {
           const os::Fd made = TRY(os::open_beneath(dir, at.name.c_str(), O_RDONLY | O_DIRECTORY));
           TRY(mark_opaque(made.get(), attributes_for(owners_)));
@@ -232,12 +233,12 @@ class Extraction {
     const auto [uid, gid] = TRY(owner(path, entry));
     TRY(make_room(dir, path, at.name));
     if (::symlinkat(target, dir, at.name.c_str()) < 0)
-      return fail(errno_error(errno, "unpack").with_detail(path));
+      return fail(errno_error(errno, "unpack into a layer").with_detail(path));
     if (owners_ == Owners::kept && ::fchownat(dir, at.name.c_str(), uid, gid, AT_SYMLINK_NOFOLLOW) < 0)
-      return fail(errno_error(errno, "unpack"));
+      return fail(errno_error(errno, "unpack into a layer"));
     const timespec times[2] = {{time_of(entry), 0}, {time_of(entry), 0}};
     if (::utimensat(dir, at.name.c_str(), times, AT_SYMLINK_NOFOLLOW) < 0)
-      return fail(errno_error(errno, "unpack"));
+      return fail(errno_error(errno, "unpack into a layer"));
     return {};
   }
 
@@ -264,7 +265,7 @@ class Extraction {
     const int dir = TRY(parent_of(path, at.parent));
     TRY(make_room(dir, path, at.name));
     if (::linkat(source, from.name.c_str(), dir, at.name.c_str(), 0) < 0)
-      return fail(errno_error(errno, "unpack").with_detail(path));
+      return fail(errno_error(errno, "unpack into a layer").with_detail(path));
     return {};
   }
 
@@ -293,11 +294,11 @@ class Extraction {
     const os::Fd dir = path.empty() ? TRY(os::open_at(tree_, ".", O_RDONLY | O_DIRECTORY))
                                     : TRY(os::open_beneath(tree_, path.c_str(), O_RDONLY | O_DIRECTORY));
     if (owners_ == Owners::kept && ::fchown(dir.get(), stamp.uid, stamp.gid) < 0)
-      return fail(errno_error(errno, "unpack"));
-    if (::fchmod(dir.get(), stamp.mode) < 0) return fail(errno_error(errno, "unpack"));
+      return fail(errno_error(errno, "unpack into a layer"));
+    if (::fchmod(dir.get(), stamp.mode) < 0) return fail(errno_error(errno, "unpack into a layer"));
     TRY(set_attributes(dir.get(), path, stamp.attributes));
     const timespec times[2] = {{stamp.time, 0}, {stamp.time, 0}};
-    if (::futimens(dir.get(), times) < 0) return fail(errno_error(errno, "unpack"));
+    if (::futimens(dir.get(), times) < 0) return fail(errno_error(errno, "unpack into a layer"));
     return {};
   }
 

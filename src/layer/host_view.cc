@@ -123,11 +123,11 @@ Result<void> write_etc(const fs::path& etc) {
   TRY(put("environment", "", 0644));
   TRY(put("fstab", "", 0644));
   if (::symlink("/usr/share/zoneinfo/Etc/UTC", (etc / "localtime").c_str()) < 0 && errno != EEXIST)
-    return fail(errno_error(errno, "link"));
+    return fail(errno_error(errno, "link the skeleton's time zone"));
   if (::symlink("/proc/self/mounts", (etc / "mtab").c_str()) < 0 && errno != EEXIST)
-    return fail(errno_error(errno, "link"));
+    return fail(errno_error(errno, "link the skeleton's mtab"));
   if (::symlink("../usr/lib/os-release", (etc / "os-release").c_str()) < 0 && errno != EEXIST)
-    return fail(errno_error(errno, "link"));
+    return fail(errno_error(errno, "link the skeleton's os-release"));
   return {};
 }
 
@@ -187,7 +187,7 @@ Result<void> build_skeleton(const std::string& target) {
       TRY(os::make_directory((root / name).string()));
   }
   if (::symlink("/run", (root / "var/run").c_str()) < 0 && errno != EEXIST)
-    return fail(errno_error(errno, "link"));
+    return fail(errno_error(errno, "link the skeleton's run directory"));
   TRY(copy_etc(root / "etc"));
   TRY(write_etc(root / "etc"));
   ::chmod((root / "root").c_str(), 0700);
@@ -197,9 +197,9 @@ Result<void> build_skeleton(const std::string& target) {
   for (const char* name : {"home/user", "home/user/.bashrc", "home/user/.profile", "home/user/.bash_logout"})
     if (::lchown((root / name).c_str(), 1000, 1000) < 0 && errno != ENOENT && errno != EPERM &&
         errno != EINVAL)
-      return fail(errno_error(errno, "chown"));
+      return fail(errno_error(errno, "own the skeleton's home"));
   if (::lchown((root / "etc/shadow").c_str(), 0, 42) < 0 && errno != EPERM && errno != EINVAL)
-    return fail(errno_error(errno, "chown"));
+    return fail(errno_error(errno, "own the skeleton's passwords"));
   return {};
 }
 

@@ -121,10 +121,10 @@ class Import {
     const std::string parent = slash == std::string::npos ? "." : path.substr(0, slash);
     const os::Fd dir = TRY(os::open_beneath(tree, parent.c_str(), O_RDONLY | O_DIRECTORY));
     struct stat before {};
-    if (::fstat(dir.get(), &before) < 0) return fail(errno_error(errno, "unpack"));
+    if (::fstat(dir.get(), &before) < 0) return fail(errno_error(errno, "unpack into a layer"));
     TRY(os::remove_tree(dir.get(), slash == std::string::npos ? path : path.substr(slash + 1)));
     const timespec times[2] = {before.st_mtim, before.st_mtim};
-    if (::futimens(dir.get(), times) < 0) return fail(errno_error(errno, "unpack"));
+    if (::futimens(dir.get(), times) < 0) return fail(errno_error(errno, "unpack into a layer"));
     return {};
   }
 

@@ -1,5 +1,7 @@
 // Edges of commands and files that applications meet one day.
 import assert from 'node:assert/strict'
+import { readdirSync, renameSync } from 'node:fs'
+import { join } from 'node:path'
 import { before, test } from 'node:test'
 import { control, e2b, eventually, newest, plane, sandbox, sleep } from './harness.mjs'
 
@@ -232,4 +234,26 @@ test('what create cannot keep is refused with its field', async () => {
 test('a hundred megabytes pass through a command', async () => {
   const { stdout } = await box.commands.run('head -c 100000000 /dev/zero | sha1sum | cut -c1-8', { timeoutMs: 300_000 })
   assert.equal(stdout.length, 9)
+})
+
+// A create that met a file which was gone for a moment answered 404 "create session: open: No such file or directory": as if the
+// caller had named something that does not exist, and without a word about what was being done.
+test('a file of ours that is gone is our failure, told with its step', { skip: Boolean(process.env.SETTINGS) }, async () => {
+  const folder = join(process.env.ATOLL_DATA, 'snapshots')
+  const before = new Set(readdirSync(folder))
+  const { snapshotID } = await (await control(`/sandboxes/${box.sandboxId}/snapshots`, { method: 'POST', body: {} })).json()
+  const taken = readdirSync(folder).filter((name) => !before.has(name))
+  assert.equal(taken.length, 1, taken.join())
+  const create = () => control('/v2/sandboxes', { method: 'POST', body: { templateID: snapshotID, timeout: 60 } })
+  renameSync(join(folder, taken[0]), join(folder, 'elsewhere'))
+  const refused = await create()
+  renameSync(join(folder, 'elsewhere'), join(folder, taken[0]))
+  const told = await refused.json()
+  assert.ok(refused.status >= 500, `${refused.status} ${told.message}`)
+  assert.match(told.message, /^create session: make the sandbox: (?:[^:]+: )*[^:]*snapshot[^:]*: .*No such file or directory$/)
+  assert.ok(!told.message.includes(process.env.ATOLL_DATA), 'where our files are is nobody\'s business')
+  const made = await create()
+  assert.equal(made.status, 201)
+  await control(`/sandboxes/${(await made.json()).sandboxID}`, { method: 'DELETE' })
+  await control(`/templates/${encodeURIComponent(snapshotID)}`, { method: 'DELETE' })
 })

@@ -105,7 +105,7 @@ class Packed {
     if (::pipe2(ends, O_CLOEXEC) != 0) return fail(errno_error(errno, "a pipe"));
     os::Fd from(ends[0]), to(ends[1]);
     const pid_t child = ::fork();
-    if (child < 0) return fail(errno_error(errno, "tar"));
+    if (child < 0) return fail(errno_error(errno, "start tar"));
     if (child == 0) {
       ::dup2(to.get(), STDOUT_FILENO);
       ::execlp("tar", "tar", "-C", directory.c_str(), "-cf", "-", ".", nullptr);

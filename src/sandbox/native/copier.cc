@@ -198,7 +198,7 @@ void go_first() {
 Result<Copier> start_copier(int proc, Urgency urgency, const std::function<bool()>& enter_host) {
   os::SocketPair pair = TRY(os::socket_pair(os::SocketKind::packets));
   const pid_t child = os::fork_alone();
-  if (child < 0) return fail(errno_error(errno, "fork"));
+  if (child < 0) return fail(errno_error(errno, "fork the copier"));
   if (child == 0) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (!enter_host()) ::_exit(1);

@@ -104,16 +104,16 @@ class Mapper {
  public:
   static Result<Mapper> start(const Ranges& ranges) {
     int asking[2], answering[2];
-    if (::pipe2(asking, O_CLOEXEC) < 0) return fail(errno_error(errno, "pipe"));
+    if (::pipe2(asking, O_CLOEXEC) < 0) return fail(errno_error(errno, "make a pipe to what maps ids"));
     Mapper mapper;
     mapper.ask_ = os::Fd(asking[1]);
     const os::Fd asked(asking[0]);
-    if (::pipe2(answering, O_CLOEXEC) < 0) return fail(errno_error(errno, "pipe"));
+    if (::pipe2(answering, O_CLOEXEC) < 0) return fail(errno_error(errno, "make a pipe from what maps ids"));
     mapper.answer_ = os::Fd(answering[0]);
     const os::Fd answer(answering[1]);
     const pid_t target = ::getpid();
     mapper.child_ = os::fork_alone();
-    if (mapper.child_ < 0) return fail(errno_error(errno, "fork"));
+    if (mapper.child_ < 0) return fail(errno_error(errno, "fork what maps ids"));
     if (mapper.child_ == 0) {
       mapper.ask_.reset();
       char byte = 0;

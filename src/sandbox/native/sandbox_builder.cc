@@ -72,7 +72,7 @@ Result<void> make_devices(const std::string& dir, const Privileges& privileges) 
   if (privileges.rootless) TRY(os::bind(dir.c_str(), dir.c_str()));
   for (const Device& device : kDeviceNodes) TRY(make_device(dir + "/" + device.name, device, privileges));
   for (const auto& [target, name] : kDeviceLinks)
-    if (::symlink(target, (dir + "/" + name).c_str()) < 0) return fail(errno_error(errno, "link"));
+    if (::symlink(target, (dir + "/" + name).c_str()) < 0) return fail(errno_error(errno, "link devices"));
   for (const char* name : {"pts", "shm", "mqueue"}) TRY(os::make_directory(dir + "/" + name));
   return {};
 }
@@ -521,8 +521,8 @@ Result<Built> SandboxBuilder::build(const Spec& asked, Disk disk) {
   WallReport report;
   auto made = [&]() -> Result<void> {
     TRY_CONTEXT("map the ids of layers", map_layers(spec, built.parts.slot));
-    os::SocketPair stream = TRY(os::socket_pair(os::SocketKind::stream));
-    os::SocketPair handover = TRY(os::socket_pair(os::SocketKind::packets));
+    os::SocketPair stream = TRY_CONTEXT("line to the guest", os::socket_pair(os::SocketKind::stream));
+    os::SocketPair handover = TRY_CONTEXT("line to the guest", os::socket_pair(os::SocketKind::packets));
     WallPlan plan{.spec = spec,
                   .slot = built.parts.slot,
                   .filter = filter_,

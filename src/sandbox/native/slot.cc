@@ -33,7 +33,7 @@ constexpr std::uint32_t kBlocks = 64;
 
 Result<os::Fd> hold(const std::string& name) {
   os::Fd socket(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
-  if (!socket.is_open()) return fail(errno_error(errno, "socket"));
+  if (!socket.is_open()) return fail(errno_error(errno, "open a socket that holds a block of ids"));
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   std::memcpy(address.sun_path + 1, name.data(), name.size());
@@ -59,7 +59,7 @@ Result<void> add_own_address(int socket) {
 
 Result<void> loopback_up() {
   const os::Fd socket(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
-  if (!socket.is_open()) return fail(errno_error(errno, "socket"));
+  if (!socket.is_open()) return fail(errno_error(errno, "open a socket for the loopback"));
   ifreq request{};
   std::strcpy(request.ifr_name, "lo");
   request.ifr_flags = IFF_UP | IFF_RUNNING;

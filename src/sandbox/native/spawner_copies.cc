@@ -252,7 +252,7 @@ Result<void> Spawner::copy(Copying copying, const std::function<Result<AnyAnswer
   copying.report = std::move(report.first);
   const os::Fd theirs = std::move(report.second);
   const pid_t child = os::fork_alone();
-  if (child < 0) return fail(errno_error(errno, "fork"));
+  if (child < 0) return fail(errno_error(errno, "fork what writes or removes a snapshot"));
   if (child == 0) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     const sched_param normal{};

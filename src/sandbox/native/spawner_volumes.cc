@@ -39,7 +39,7 @@ void Spawner::open_volume(const Request& request, const ask::OpenVolume& wanted)
     os::SocketPair report = TRY(os::socket_pair(os::SocketKind::packets));
     copying.report = std::move(report.first);
     const pid_t child = os::fork_alone();
-    if (child < 0) return fail(errno_error(errno, "fork"));
+    if (child < 0) return fail(errno_error(errno, "fork what mounts a volume"));
     if (child == 0) mount_volume(*job, report.second.get());
     copying.pidfd = TRY(os::pidfd_open(child));
     const int key = copying.report.get();

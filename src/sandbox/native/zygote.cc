@@ -101,7 +101,7 @@ Result<void> show_layers(const std::vector<os::Fd>& layers) {
 // Programs and our files; nothing else is there. Below the spawner's tiny root, in a namespace of its own.
 Result<void> enter_own_root(const std::vector<os::Fd>& layers) {
   if (::unshare(CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS) < 0)
-    return fail(errno_error(errno, "namespaces"));
+    return fail(errno_error(errno, "make the zygote's namespaces"));
   TRY(layers.empty() ? show_host() : show_layers(layers));
   TRY(show(tiny::kDevices, "/dev"));
   TRY(show(kPlace, "/mnt"));
@@ -178,7 +178,7 @@ Result<pid_t> pid_of(int proc, int pidfd) {
 
 Result<std::pair<os::Fd, os::Fd>> make_pipe() {
   int fds[2];
-  if (::pipe2(fds, O_CLOEXEC) < 0) return fail(errno_error(errno, "pipe"));
+  if (::pipe2(fds, O_CLOEXEC) < 0) return fail(errno_error(errno, "make the zygote's pipe"));
   return std::pair(os::Fd(fds[0]), os::Fd(fds[1]));
 }
 
