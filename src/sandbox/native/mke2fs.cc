@@ -25,7 +25,7 @@ Result<pid_t> start_mke2fs(int file, std::uint64_t inodes, Journal journal,
       nullptr};
   const char* const environment[] = {"PATH=/usr/sbin:/sbin:/usr/bin:/bin", nullptr};
   const pid_t child = os::fork_alone();
-  if (child < 0) return fail(errno_error(errno, "fork"));
+  if (child < 0) return fail(errno_error(errno, "fork mke2fs"));
   if (child == 0) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (!prepare()) ::_exit(1);
