@@ -11,6 +11,7 @@
 
 #include "cli/command.h"
 #include "cli/version.h"
+#include "config/checked.h"
 
 namespace atl::cli {
 namespace {
@@ -55,9 +56,23 @@ int run(int argc, char** argv) {
 
 }  // namespace
 
+// Messages have lines, and what they quote may be a service's own words: nothing in them reaches a terminal
+// as a command.
+static std::string lines_shown(std::string_view text) {
+  constexpr std::size_t kLineMax = 4000;
+  std::string out;
+  while (true) {
+    const std::size_t end = text.find('\n');
+    out += config::shown(text.substr(0, end), kLineMax);
+    if (end == std::string_view::npos) return out;
+    out += '\n';
+    text.remove_prefix(end + 1);
+  }
+}
+
 int report(const Error& error) {
-  fmt::print(stderr, "atoll: {}\n", error.message());
-  if (!error.detail().empty()) fmt::print(stderr, "atoll: ({})\n", error.detail());
+  fmt::print(stderr, "atoll: {}\n", lines_shown(error.message()));
+  if (!error.detail().empty()) fmt::print(stderr, "atoll: ({})\n", lines_shown(error.detail()));
   return row(error.code()).exit_status;
 }
 

@@ -159,6 +159,8 @@ class EventReader {
     }
   }
   void add(std::string_view bytes) { buffer_ += bytes; }
+  // Of an event that is not whole yet.
+  std::size_t held() const { return buffer_.size() + event_.data.size(); }
 
  private:
   void take(std::string_view line) {
@@ -191,6 +193,7 @@ Task<void> hand_out(net::ClientCall& call, const Remote::OnEvent& each) {
       CO_TRY(const Remote::Next next, each(*event));
       if (next == Remote::Next::end) co_return Result<void>();
     }
+    if (reader.held() > kAnswerMax) co_return fail(Code::too_large, "an event of the answer is too large");
   }
 }
 
