@@ -73,6 +73,7 @@ boost::asio::awaitable<void> BackgroundCpu::hold_to_quota(LivePtr live, std::chr
   const auto over = background.add_over(used);
   // What is being executed is ended by its own budget, and is somebody else's where it is not.
   if (over < kAllowance || live->cpu().running() > 0) co_return;
+  background.clear_over();
   std::string reason = spent.error().message();
   log::info("a session is put aside: it uses CPU time in the background and none is left",
             {{"session", live->facts().session_id}});
