@@ -13,16 +13,19 @@
 
 #include "cli/command.h"
 #include "cli/version.h"
+#include "config/checked.h"
 
 namespace atl::cli {
 namespace {
 
 // In the order of `atoll --help`.
 constexpr Define kCommands[] = {
-    define_serve,      define_quickstart, define_session, define_top,     define_events,      define_run,
-    define_shell,      define_mcp,        define_check,   define_env,     define_keys,        define_registry,
-    define_skills,     define_tools,      define_audit,   define_usage,   define_config,      define_doctor,
-    define_completion, define_man,        define_help,    define_version, define_plugin_host,
+    define_serve,       define_quickstart,   define_session, define_top,   define_events,
+    define_run,         define_shell,        define_mcp,     define_check, define_env,
+    define_keys,        define_registry,     define_skills,  define_tools, define_search,
+    define_index,       define_model,        define_audit,   define_usage, define_config,
+    define_doctor,      define_completion,   define_man,     define_help,  define_version,
+    define_plugin_host, define_embed_worker,
 };
 
 // If a standard descriptor is closed when we start, the first file that we open would get its number, and our
@@ -61,6 +64,20 @@ int run(int argc, char** argv) {
 
 }  // namespace
 
+// Messages have lines, and what they quote may be a service's own words: nothing in them reaches a terminal
+// as a command.
+static std::string lines_shown(std::string_view text) {
+  constexpr std::size_t kLineMax = 4000;
+  std::string out;
+  while (true) {
+    const std::size_t end = text.find('\n');
+    out += config::shown(text.substr(0, end), kLineMax);
+    if (end == std::string_view::npos) return out;
+    out += '\n';
+    text.remove_prefix(end + 1);
+  }
+}
+
 bool reader_is_gone() {
   pollfd output{STDOUT_FILENO, 0, 0};
   if (::poll(&output, 1, 0) == 1 && (output.revents & POLLERR) != 0) reader_left = true;
@@ -69,8 +86,8 @@ bool reader_is_gone() {
 
 int report(const Error& error) {
   if (error.message().ends_with(std::strerror(EPIPE)) && reader_is_gone()) return 1;
-  fmt::print(stderr, "atoll: {}\n", error.message());
-  if (!error.detail().empty()) fmt::print(stderr, "atoll: ({})\n", error.detail());
+  fmt::print(stderr, "atoll: {}\n", lines_shown(error.message()));
+  if (!error.detail().empty()) fmt::print(stderr, "atoll: ({})\n", lines_shown(error.detail()));
   return row(error.code()).exit_status;
 }
 

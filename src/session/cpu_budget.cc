@@ -5,15 +5,21 @@
 #include <boost/asio/detached.hpp>
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/use_awaitable.hpp>
+#include <thread>
 
 #include "base/log.h"
 
 namespace atl::session {
 namespace {
 
-constexpr std::chrono::microseconds kShortest = std::chrono::milliseconds(10);
-// Others of the tenant may begin while this one waits.
-constexpr std::chrono::microseconds kLongest = std::chrono::milliseconds(500);
+// What a sandbox may use between the order to end something and its end, which is mostly a millisecond.
+constexpr std::chrono::milliseconds kToDie{200};
+
+// How long what is left lasts at least, whatever else of the holder's begins meanwhile.
+std::chrono::microseconds lasts(const quota::CpuLeft& left) {
+  static const auto cores = static_cast<std::int64_t>(std::max(1U, std::thread::hardware_concurrency()));
+  return std::clamp<std::chrono::microseconds>(left.time / cores, CpuBudget::kShortest, CpuBudget::kLongest);
+}
 
 }  // namespace
 
@@ -36,33 +42,43 @@ void CpuBudget::end() {
   timer_.cancel();
 }
 
-std::chrono::microseconds CpuBudget::pause(const quota::CpuLeft& left) const {
-  const double cores = std::max(subject_.live->facts().limits.cpu_cores, 0.01);
-  const auto together = static_cast<double>(std::max<std::uint64_t>(left.executions, 1));
-  const auto lasts = static_cast<double>(left.time.count()) / (cores * together);
-  return std::clamp(std::chrono::microseconds(static_cast<std::int64_t>(lasts)), kShortest, kLongest);
+boost::asio::awaitable<void> CpuBudget::wait(std::chrono::microseconds pause) {
+  timer_.expires_after(pause);
+  boost::system::error_code ignored;
+  co_await timer_.async_wait(boost::asio::redirect_error(boost::asio::use_awaitable, ignored));
 }
 
 boost::asio::awaitable<void> CpuBudget::look(std::shared_ptr<CpuBudget> self) {
   const std::shared_ptr<sandbox::Sandbox> in = self->subject_.live->sandbox();
   while (in && !self->over_) {
-    auto used = co_await in->cpu_time();
+    const auto used = co_await in->cpu_time();
     // A sandbox that is gone uses nothing more.
     if (self->over_ || !used) co_return;
     self->noted_ = self->subject_.live->cpu().read(*used, self->subject_.entered);
     self->controller_.note_cpu(self->subject_.claim_id, self->noted_);
     const auto left = self->controller_.cpu_left(self->subject_.holder);
-    if (left && left->time.count() == 0) {
-      auto over = self->controller_.check(self->subject_.holder, quota::Quota::cpu_seconds_per_day, 0, 0);
-      self->reason_ = over ? "the CPU time of the day is used up" : over.error().message();
-      const Stop stop = std::exchange(self->stop_, {});
-      if (auto stopped = co_await stop(); !stopped)
-        log::debug("what is out of CPU time was gone already", {{"record", self->subject_.claim_id}});
-      co_return;
-    }
-    self->timer_.expires_after(left ? self->pause(*left) : kLongest);
-    boost::system::error_code ignored;
-    co_await self->timer_.async_wait(boost::asio::redirect_error(boost::asio::use_awaitable, ignored));
+    if (left && left->time.count() == 0) co_return co_await stop(self, in, *used);
+    co_await self->wait(left ? lasts(*left) : kLongest);
+  }
+}
+
+boost::asio::awaitable<void> CpuBudget::stop(std::shared_ptr<CpuBudget> self,
+                                             std::shared_ptr<sandbox::Sandbox> in,
+                                             std::chrono::microseconds used) {
+  auto over = self->controller_.check(self->subject_.holder, quota::Quota::cpu_seconds_per_day, 0, 0);
+  self->reason_ = over ? "the CPU time of the day is used up" : over.error().message();
+  const Stop stop = std::exchange(self->stop_, {});
+  if (auto stopped = co_await stop(self->reason_); !stopped)
+    log::debug("what is out of CPU time was gone already", {{"record", self->subject_.claim_id}});
+  for (std::chrono::milliseconds pause = kShortest; !self->over_; pause = std::min(pause * 2, kLongest)) {
+    co_await self->wait(pause);
+    const auto now = co_await in->cpu_time();
+    if (self->over_ || !now) co_return;
+    self->noted_ = self->subject_.live->cpu().read(*now, self->subject_.entered);
+    self->controller_.note_cpu(self->subject_.claim_id, self->noted_);
+    // Beside others it cannot be told who uses it; they are ended as well, or may go on.
+    if (self->subject_.live->cpu().running() <= 1 && *now > used + kToDie)
+      co_return self->subject_.live->background().set_unstoppable(self->reason_);
   }
 }
 

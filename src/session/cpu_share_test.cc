@@ -39,6 +39,35 @@ TEST(CpuShare, ASandboxThatWasReplacedStartsAtZero) {
   EXPECT_EQ(share.leave(microseconds(30), next), microseconds(20));
 }
 
+TEST(CpuShare, WhatNobodyTellsOfIsKeptApart) {
+  CpuShare share;
+  share.note(microseconds(500));
+  EXPECT_EQ(share.take_unclaimed(), microseconds(0)) << "its start is nobody's";
+  share.note(microseconds(700));
+  const double entered = share.enter(microseconds(800));
+  share.note(microseconds(1800));
+  const auto own = share.leave(microseconds(1900), entered);
+  EXPECT_EQ(own, microseconds(1100));
+  EXPECT_EQ(share.take_unclaimed(), microseconds(300));
+  share.tell(own, microseconds(100));
+  EXPECT_EQ(share.take_unclaimed(), microseconds(1000)) << "children that nobody waited for";
+  EXPECT_EQ(share.take_unclaimed(), microseconds(0));
+  share.start_anew();
+  share.note(microseconds(5000));
+  EXPECT_EQ(share.take_unclaimed(), microseconds(0));
+}
+
+// One of two did all the work: what it tells beyond its share is missing in the other's.
+TEST(CpuShare, RecordsThatTellTheirOwnAddUp) {
+  CpuShare share;
+  share.note(microseconds(0));
+  const double busy = share.enter(microseconds(0)), idle = share.enter(microseconds(0));
+  share.tell(share.leave(microseconds(1000), busy), microseconds(1000));
+  EXPECT_EQ(share.take_unclaimed(), microseconds(0));
+  share.tell(share.leave(microseconds(1000), idle), microseconds(0));
+  EXPECT_EQ(share.take_unclaimed(), microseconds(0));
+}
+
 // Whoever comes and goes in whatever order: together they never report more than was used.
 TEST(CpuShare, TheSumIsNeverMoreThanWasUsed) {
   std::mt19937 random(11);

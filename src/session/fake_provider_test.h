@@ -268,12 +268,12 @@ class FakeProcess final : public sandbox::Process, public std::enable_shared_fro
   Task<void> resize(sandbox::PtySize) override { co_return Result<void>{}; }
   Task<void> signal(int number) override {
     last_signal = number;
-    if (number == SIGKILL) killed_->set();
+    if (number == SIGKILL && info_.argv.back() != "cling") killed_->set();
     co_return Result<void>{};
   }
   int last_signal = 0;
   Task<sandbox::Outcome> wait() override {
-    if (info_.argv.back() == "sleep") {
+    if (info_.argv.back() == "sleep" || info_.argv.back() == "cling") {
       state_->sleepers.push_back(killed_);
       co_await killed_->wait();
       const std::string why = state_->ended.is_set() ? state_->why : "SIGKILL";
@@ -305,6 +305,8 @@ class FakeSandbox final : public sandbox::Sandbox {
     isolation_.walls.push_back({"fake", "none at all"});
   }
   const sandbox::Spec& spec() const { return spec_; }
+  // Uses CPU time that no execution asked for.
+  void work(std::chrono::microseconds time) { state_->usage.cpu_time += time; }
   const std::string& id() const override { return spec_.id; }
   const sandbox::Traits& traits() const override { return traits_; }
   const sandbox::Isolation& isolation() const override { return isolation_; }

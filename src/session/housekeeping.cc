@@ -14,6 +14,7 @@ namespace {
 
 constexpr std::chrono::milliseconds kTick{100};
 constexpr std::chrono::seconds kSaveEvery{10};
+constexpr std::chrono::seconds kUsageEvery{1};
 constexpr std::chrono::minutes kCleanUpEvery{10};
 constexpr std::chrono::seconds kArtifactsSpared{10};
 
@@ -28,7 +29,19 @@ std::chrono::milliseconds clean_up_interval(const ServiceOptions& options) {
 }  // namespace
 
 Housekeeping::Housekeeping(Dependencies dependencies, const ServiceOptions& options)
-    : dependencies_(std::move(dependencies)), options_(options), timer_(dependencies_.executor) {}
+    : dependencies_(std::move(dependencies)),
+      options_(options),
+      timer_(dependencies_.executor),
+      background_(
+          {.executor = dependencies_.executor,
+           .controller = dependencies_.controller,
+           .store = dependencies_.store,
+           .clock = dependencies_.clock,
+           .put_aside = [this](LivePtr live,
+                               std::string reason) { return put_aside(std::move(live), std::move(reason)); },
+           .end = [this](LivePtr live,
+                         std::string reason) { return end(std::move(live), std::move(reason)); }},
+          options.sample_every) {}
 
 template <class Coroutine>
 void Housekeeping::spawn(Coroutine coroutine) {
@@ -52,6 +65,10 @@ boost::asio::awaitable<void> Housekeeping::run() {
     follow_wall_clock();
     std::vector<LivePtr> due = look_at_sessions();
     co_await write(std::move(due));
+    if (next_usage_ <= dependencies_.clock->steady()) {
+      next_usage_ = dependencies_.clock->steady() + kUsageEvery;
+      spawn(background_.save());
+    }
     if (is_clean_up_due()) {
       if (dependencies_.blobs != nullptr) dependencies_.blobs->forget_bytes();
       next_clean_up_ = dependencies_.clock->steady() + clean_up_interval(options_);
@@ -87,6 +104,7 @@ std::vector<LivePtr> Housekeeping::look_at_sessions() {
       spawn(expire(live, "it was idle"));
       continue;
     }
+    background_.look(live);
     if (live->take_sample_due(options_.sample_every)) spawn(take_sample(live));
     if (live->is_save_due(kSaveEvery)) due.push_back(live);
   }
@@ -107,7 +125,23 @@ boost::asio::awaitable<void> Housekeeping::write(std::vector<LivePtr> due) {
 boost::asio::awaitable<void> Housekeeping::expire(LivePtr live, std::string reason) {
   auto hold = co_await live->take_turn();
   if (!hold || live->state() != State::running) co_return;
-  if (live->facts().on_expiry == OnExpiry::pause && live->traits().pause) {
+  if (live->facts().on_expiry == OnExpiry::pause) co_return co_await put_aside_held(live, std::move(reason));
+  co_await dependencies_.lifecycle->stop_or_log(live, State::stopped, std::move(reason));
+}
+
+boost::asio::awaitable<void> Housekeeping::put_aside(LivePtr live, std::string reason) {
+  auto hold = co_await live->take_turn();
+  if (hold && live->state() == State::running) co_await put_aside_held(live, std::move(reason));
+}
+
+boost::asio::awaitable<void> Housekeeping::end(LivePtr live, std::string reason) {
+  auto hold = co_await live->take_turn();
+  if (hold && live->state() == State::running)
+    co_await dependencies_.lifecycle->stop_or_log(live, State::stopped, std::move(reason));
+}
+
+boost::asio::awaitable<void> Housekeeping::put_aside_held(LivePtr live, std::string reason) {
+  if (live->traits().pause) {
     const During pausing = live->mark_pausing();
     auto paused = co_await dependencies_.lifecycle->pause_sandbox(live);
     if (paused) {

@@ -4,6 +4,7 @@
 #include <boost/asio/steady_timer.hpp>
 #include <string>
 
+#include "session/background_cpu.h"
 #include "session/pauses.h"
 #include "session/saved_states.h"
 #include "session/session_lifecycle.h"
@@ -14,8 +15,9 @@
 
 namespace atl::session {
 
-// What happens without being asked for: ends of time to live and of idle sessions, metrics samples, late
-// writes, pauses that move to the disk, and the removal of what is kept for long enough.
+// What happens without being asked for: ends of time to live and of idle sessions, metrics samples, CPU time
+// in the background, late writes, pauses that move to the disk, and the removal of what is kept for long
+// enough.
 //
 // Belongs to the loop thread. Works in one loop that looks every 100 ms, so everything may come that much
 // late. Nobody waits for it: failures are logged and what failed is tried again later.
@@ -31,7 +33,8 @@ class Housekeeping {
     store::Store* store = nullptr;
     store::Blobs* blobs = nullptr;  // null: no artifacts are kept
     Clock* clock = nullptr;
-    Observer* observer = nullptr;  // may be null
+    quota::ResourceController* controller = nullptr;  // null: CPU time in the background is not counted
+    Observer* observer = nullptr;                     // may be null
   };
   // `options` must outlive this.
   Housekeeping(Dependencies dependencies, const ServiceOptions& options);
@@ -49,6 +52,11 @@ class Housekeeping {
   // If the wall clock was set, tells the sessions.
   void follow_wall_clock();
   boost::asio::awaitable<void> expire(LivePtr live, std::string reason);
+  // Pauses a running session, or ends it where that cannot be.
+  boost::asio::awaitable<void> put_aside(LivePtr live, std::string reason);
+  boost::asio::awaitable<void> end(LivePtr live, std::string reason);
+  // The same with the session's turn held.
+  boost::asio::awaitable<void> put_aside_held(LivePtr live, std::string reason);
   boost::asio::awaitable<void> take_sample(LivePtr live);
 
   bool is_clean_up_due() const;
@@ -65,8 +73,9 @@ class Housekeeping {
   Dependencies dependencies_;
   const ServiceOptions& options_;
   boost::asio::steady_timer timer_;
+  BackgroundCpu background_;
   SteadyTime artifacts_due_until_{};  // until then there may be artifacts that nothing names
-  SteadyTime next_clean_up_{};
+  SteadyTime next_clean_up_{}, next_usage_{};
   WallTime started_wall_{};
   SteadyTime started_steady_{};
   Duration wall_ahead_{};  // the wall clock's lead over the steady one, when last looked at

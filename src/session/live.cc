@@ -116,6 +116,8 @@ void Live::apply(const UpdateRequest& request) {
 
 void Live::attach(std::shared_ptr<sandbox::Sandbox> sandbox, const std::string& why_lost) {
   sandbox_ = std::move(sandbox);
+  cpu_.start_anew();
+  background_ = {};
   refresh_isolation();
   // Where a template decides, its limits are in force, and not what was asked for.
   if (traits().templates) facts_.limits = sandbox_->limits();

@@ -11,6 +11,7 @@
 #include "os/turn.h"
 #include "sandbox/provider.h"
 #include "sandbox/sandbox.h"
+#include "session/background_use.h"
 #include "session/cpu_share.h"
 #include "session/default_interpreters.h"
 #include "session/network_log.h"
@@ -152,6 +153,7 @@ class Live {
 
   // Observation.
   CpuShare& cpu() { return cpu_; }
+  BackgroundUse& background() { return background_; }
   SeenOutputs& outputs() { return outputs_; }
   SampleSeries& samples() { return samples_; }
   // True if a sample is due now; the next is `every` later.
@@ -189,6 +191,7 @@ class Live {
   EgressState egress_;
   NetworkLog network_log_;
   CpuShare cpu_;
+  BackgroundUse background_;
   SeenOutputs outputs_;
   SampleSeries samples_;
   SteadyTime next_sample_{};

@@ -8,6 +8,7 @@
 #include "session/codec.h"
 #include "session/cursor.h"
 #include "session/retry.h"
+#include "session/run_to_end.h"
 
 namespace atl::session {
 
@@ -105,6 +106,7 @@ LocalService::LocalService(Dependencies dependencies, ServiceOptions options)
                      .store = dependencies_.store,
                      .blobs = dependencies_.blobs,
                      .clock = dependencies_.clock,
+                     .controller = dependencies_.controller,
                      .observer = dependencies_.observer},
                     options_) {}
 
@@ -227,17 +229,9 @@ Task<ExecutionStart> LocalService::execute(Principal who, std::string id, Execut
 }
 
 Task<ExecutionRecord> LocalService::run(Principal who, std::string id, ExecuteRequest request) {
-  const OutputWatcher watch = std::move(request.watch);
+  OutputWatcher watch = std::move(request.watch);
   CO_TRY(ExecutionStart start, co_await execute(std::move(who), std::move(id), std::move(request)));
-  if (auto* denied = std::get_if<Denied>(&start)) co_return std::move(denied->record);
-  if (auto* ended = std::get_if<Ended>(&start)) co_return std::move(ended->record);
-  const auto execution = std::get<std::unique_ptr<Execution>>(std::move(start));
-  while (true) {
-    CO_TRY(Event event, co_await execution->next());
-    if (auto* finished = std::get_if<Finished>(&event)) co_return std::move(finished->record);
-    auto* output = std::get_if<sandbox::Output>(&event);
-    if (output != nullptr && watch) CO_CHECK(co_await watch(std::move(*output)));
-  }
+  co_return co_await run_to_end(std::move(start), std::move(watch));
 }
 
 Task<std::vector<sandbox::InterpreterInfo>> LocalService::contexts(Principal who, std::string id) {

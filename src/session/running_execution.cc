@@ -8,7 +8,8 @@
 #include <csignal>
 
 #include "base/log.h"
-#include "sandbox/interruptible.h"
+#include "sandbox/force.h"
+#include "session/run_to_end.h"
 
 namespace atl::session {
 namespace {
@@ -37,6 +38,8 @@ boost::asio::awaitable<void> leave_share(Live& live, std::shared_ptr<sandbox::Sa
   if (!used) co_return live.cpu().leave();
   const auto share = live.cpu().leave(*used, *entered);
   if (status != Status::success && status != Status::error) usage.cpu_time = std::max(usage.cpu_time, share);
+  live.cpu().tell(share, usage.cpu_time);
+  live.background().set_due();
 }
 
 }  // namespace
@@ -56,6 +59,18 @@ RunningExecution::RunningExecution(ExecutionEngine* engine, std::shared_ptr<Live
            engine->options_.artifacts.output_bytes_max, room_),
       err_(engine->dependencies_.blobs, engine->options_.text_kept_bytes,
            engine->options_.artifacts.output_bytes_max, room_) {}
+
+Task<ExecutionRecord> run_to_end(ExecutionStart start, OutputWatcher watch) {
+  if (auto* denied = std::get_if<Denied>(&start)) co_return std::move(denied->record);
+  if (auto* ended = std::get_if<Ended>(&start)) co_return std::move(ended->record);
+  const auto execution = std::get<std::unique_ptr<Execution>>(std::move(start));
+  while (true) {
+    CO_TRY(Event event, co_await execution->next());
+    if (auto* finished = std::get_if<Finished>(&event)) co_return std::move(finished->record);
+    auto* output = std::get_if<sandbox::Output>(&event);
+    if (output != nullptr && watch) CO_CHECK(co_await watch(std::move(*output)));
+  }
+}
 
 Error to_error(const Denied& denied) {
   return Error(Code::policy_denied,
@@ -134,13 +149,8 @@ Task<void> RunningExecution::begin(ExecuteRequest request, sandbox::Language lan
 void RunningExecution::watch_budget() {
   if (!cpu_entered_) return;
   CpuBudget::Subject subject{record_.record_id, {record_.tenant, record_.key_id}, live_, *cpu_entered_};
-  // This execution and no other of its interpreter. The stream outlives the budget, which ends with us.
-  auto stop = [own = dynamic_cast<sandbox::Interruptible*>(interpreter_stream_.get()),
-               interpreter = interpreter_, process = process_]() -> Task<void> {
-    if (process) co_return co_await process->signal(SIGKILL);
-    if (own == nullptr) co_return co_await interpreter->interrupt();
-    own->interrupt();
-    co_return Result<void>();
+  auto stop = [interpreter = interpreter_, process = process_](std::string reason) -> Task<void> {
+    return interpreter ? sandbox::end_by_force(interpreter, std::move(reason)) : process->signal(SIGKILL);
   };
   budget_ = CpuBudget::watch(engine_->dependencies_.executor, engine_->dependencies_.controller,
                              std::move(subject), std::move(stop));
@@ -246,6 +256,7 @@ Task<void> RunningExecution::measure(std::shared_ptr<sandbox::Sandbox> in) {
   record_.usage.cpu_time = std::chrono::microseconds(0);
   if (const auto entered = std::exchange(cpu_entered_, std::nullopt)) {
     record_.usage.cpu_time = live_->cpu().leave(now->cpu_time, *entered);
+    live_->background().set_due();
   }
   record_.usage.wall_time = wall_time;
   record_.usage.output_bytes = output_bytes;
@@ -311,7 +322,7 @@ boost::asio::awaitable<void> watch_command(ExecutionEngine* engine, std::shared_
   if (entered)
     budget = CpuBudget::watch(engine->dependencies_.executor, engine->dependencies_.controller,
                               {record.record_id, {record.tenant, record.key_id}, live, *entered},
-                              [process]() -> Task<void> { return process->signal(SIGKILL); });
+                              [process](std::string) -> Task<void> { return process->signal(SIGKILL); });
   auto outcome = co_await process->wait();
   busy.reset();
   span.end();

@@ -157,6 +157,9 @@ Result<void> SessionTable::admit(const LivePtr& live, Begin begin) {
   TRY(admit(facts.tenant, begin == Begin::created ? nullptr : live.get()));
   if (dependencies_.controller == nullptr) return {};
   const quota::Claim claim = claim_of(*live, true);
+  // Its processes would go on at once.
+  if (begin == Begin::resumed)
+    TRY(dependencies_.controller->check(claim.holder, quota::Quota::cpu_seconds_per_day, 0, 0));
   if (!dependencies_.controller->admit(claim)) {
     // Something may have ended on a way that nobody counted: what exists decides.
     for (const LivePtr& other : all())

@@ -74,21 +74,28 @@ Task<sandbox::Outcome> KeptTerminal::show_to(net::WebSocket& socket, std::uint64
   }
 }
 
-Result<void> KeptTerminals::admit(const std::string& session_id) {
-  const auto of_session =
-      std::ranges::count_if(*all_, [&](const auto& one) { return one.first.first == session_id; });
-  if (static_cast<std::size_t>(of_session) < kPerSession) return {};
-  return fail(Code::resource_exhausted,
-              fmt::format("the session has {} terminals that are kept; end one first", kPerSession));
+Result<void> KeptTerminals::admit(const std::string& tenant, const std::string& session_id) {
+  std::size_t of_session = 0, of_tenant = 0;
+  for (const auto& [key, kept] : *all_) {
+    of_session += key.first == session_id ? 1 : 0;
+    of_tenant += kept.tenant == tenant ? 1 : 0;
+  }
+  if (of_session >= kPerSession)
+    return fail(Code::resource_exhausted,
+                fmt::format("the session has {} terminals that are kept; end one first", kPerSession));
+  if (of_tenant >= kPerTenant)
+    return fail(Code::resource_exhausted,
+                fmt::format("the tenant has {} terminals that are kept; end one first", kPerTenant));
+  return {};
 }
 
 std::shared_ptr<KeptTerminal> KeptTerminals::add(const boost::asio::any_io_executor& executor,
-                                                 const std::string& session_id,
+                                                 const std::string& tenant, const std::string& session_id,
                                                  std::shared_ptr<sandbox::Process> process,
                                                  std::unique_ptr<sandbox::ProcessStream> stream) {
   const Key key{session_id, process->info().pid};
   auto terminal = std::make_shared<KeptTerminal>(executor, std::move(process));
-  all_->insert_or_assign(key, terminal);
+  all_->insert_or_assign(key, Kept{tenant, terminal});
   boost::asio::co_spawn(executor, terminal->read_from(std::move(stream)),
                         [all = all_, key](std::exception_ptr) { all->erase(key); });
   return terminal;
@@ -96,7 +103,7 @@ std::shared_ptr<KeptTerminal> KeptTerminals::add(const boost::asio::any_io_execu
 
 std::shared_ptr<KeptTerminal> KeptTerminals::find(const std::string& session_id, std::uint32_t pid) const {
   const auto found = all_->find({session_id, pid});
-  return found == all_->end() ? nullptr : found->second;
+  return found == all_->end() ? nullptr : found->second.terminal;
 }
 
 }  // namespace atl::api::rest

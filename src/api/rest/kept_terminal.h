@@ -48,10 +48,11 @@ class KeptTerminal : public std::enable_shared_from_this<KeptTerminal> {
 class KeptTerminals {
  public:
   static constexpr std::size_t kPerSession = 16;
+  static constexpr std::size_t kPerTenant = 128;
 
-  // Code::resource_exhausted if the session has as many as it may.
-  Result<void> admit(const std::string& session_id);
-  std::shared_ptr<KeptTerminal> add(const boost::asio::any_io_executor& executor,
+  // Code::resource_exhausted if the session or its tenant has as many as it may.
+  Result<void> admit(const std::string& tenant, const std::string& session_id);
+  std::shared_ptr<KeptTerminal> add(const boost::asio::any_io_executor& executor, const std::string& tenant,
                                     const std::string& session_id, std::shared_ptr<sandbox::Process> process,
                                     std::unique_ptr<sandbox::ProcessStream> stream);
   // Null if there is none.
@@ -59,9 +60,12 @@ class KeptTerminals {
 
  private:
   using Key = std::pair<std::string, std::uint32_t>;
+  struct Kept {
+    std::string tenant;
+    std::shared_ptr<KeptTerminal> terminal;
+  };
   // Shared with the coroutines that read: they outlive this object when the service stops.
-  std::shared_ptr<std::map<Key, std::shared_ptr<KeptTerminal>>> all_ =
-      std::make_shared<std::map<Key, std::shared_ptr<KeptTerminal>>>();
+  std::shared_ptr<std::map<Key, Kept>> all_ = std::make_shared<std::map<Key, Kept>>();
 };
 
 }  // namespace atl::api::rest

@@ -104,9 +104,9 @@ Task<void> serve_once(Context context, net::Exchange& exchange, session::Command
 }
 
 // Shows a kept terminal to one client, beginning with {"type":"start","pid","at"}: `at` numbers the next
-// byte.
+// byte. `process` is its program as this client may use it.
 Task<void> serve_kept(Context context, net::Exchange& exchange, std::shared_ptr<KeptTerminal> terminal,
-                      std::uint64_t from) {
+                      std::shared_ptr<sandbox::Process> process, std::uint64_t from) {
   net::WebSocketOptions options;
   CO_TRY(const std::shared_ptr<net::WebSocket> socket,
          co_await exchange.accept_websocket(std::move(options)));
@@ -115,7 +115,7 @@ Task<void> serve_kept(Context context, net::Exchange& exchange, std::shared_ptr<
       false, fmt::format(R"({{"type":"start","pid":{},"at":{}}})", terminal->process()->info().pid, at)};
   CO_CHECK(co_await socket->send(std::move(start)));
   boost::asio::co_spawn(context->executor,
-                        obey_all(context->executor, socket, terminal->process(), AfterClient::go_on),
+                        obey_all(context->executor, socket, std::move(process), AfterClient::go_on),
                         boost::asio::detached);
   CO_TRY(const sandbox::Outcome outcome, co_await terminal->show_to(*socket, at));
   co_return co_await say_exit(*socket, outcome);
@@ -137,12 +137,17 @@ session::CommandRequest shell_of(const Request& request, std::uint64_t columns, 
 Task<void> attach_again(Context context, Principal who, net::Exchange& exchange, std::uint64_t pid) {
   const Request& request = exchange.request();
   CO_TRY(const std::uint64_t from, number_parameter(request, "from", 0, 0, 1ULL << 53U));
-  CO_TRY(const session::Session session, co_await context->service->get(std::move(who), request.param("id")));
+  CO_TRY(const session::Session session, co_await context->service->get(who, request.param("id")));
   auto terminal = context->kept_terminals->find(session.session_id, static_cast<std::uint32_t>(pid));
   if (!terminal)
     co_return fail(Error(Code::not_found, fmt::format("no terminal that is kept has the process id {}", pid))
                        .with_field("process"));
-  co_return co_await serve_kept(context, exchange, std::move(terminal), from);
+  session::ProcessSelector selector{.pid = static_cast<std::uint32_t>(pid)};
+  CO_TRY(auto process,
+         co_await context->service->process(std::move(who), session.session_id, std::move(selector)));
+  // Whoever comes back sees what others typed and types into it: the log names them from here on.
+  (void)process->attach(sandbox::Replay::none);
+  co_return co_await serve_kept(context, exchange, std::move(terminal), std::move(process), from);
 }
 
 Task<void> terminal(Context context, Principal who, net::Exchange& exchange) {
@@ -152,19 +157,20 @@ Task<void> terminal(Context context, Principal who, net::Exchange& exchange) {
   CO_TRY(const bool keep, flag_parameter(request, "keep"));
   CO_TRY(const auto pid, number_parameter(request, "process", 0, 0, UINT32_MAX));
   if (pid != 0) co_return co_await attach_again(context, std::move(who), exchange, pid);
-  std::string session_id;
+  std::string session_id, tenant;
   if (keep) {
     CO_TRY(const session::Session session, co_await context->service->get(who, request.param("id")));
     session_id = session.session_id;
-    CO_CHECK(context->kept_terminals->admit(session_id));
+    tenant = session.tenant;
+    CO_CHECK(context->kept_terminals->admit(tenant, session_id));
   }
   session::CommandRequest wanted = shell_of(request, columns, rows);
   CO_TRY(session::Command command, session::started_or_error(co_await context->service->start(
                                        std::move(who), request.param("id"), std::move(wanted))));
   if (!keep) co_return co_await serve_once(context, exchange, std::move(command));
-  auto kept =
-      context->kept_terminals->add(context->executor, session_id, command.process, std::move(command.stream));
-  co_return co_await serve_kept(context, exchange, std::move(kept), 0);
+  auto kept = context->kept_terminals->add(context->executor, tenant, session_id, command.process,
+                                           std::move(command.stream));
+  co_return co_await serve_kept(context, exchange, std::move(kept), command.process, 0);
 }
 
 }  // namespace

@@ -45,8 +45,10 @@ Result<bj::value> all_pages(const Remote& remote, const std::string& target, std
     if (cursor.empty()) break;
     const bj::value next =
         TRY(remote.json("GET", fmt::format("{}{}cursor={}", target, joint, net::percent_encode(cursor))));
-    bj::array& into = all.as_object()[list].as_array();
-    for (const bj::value& one : list_at(next, list)) into.push_back(one);
+    // It is an object: it has a cursor. The rest is what somebody else's program says.
+    bj::value& into = all.as_object()[list];
+    if (!into.is_array()) into = bj::array();
+    for (const bj::value& one : list_at(next, list)) into.as_array().push_back(one);
     all.as_object()["next_cursor"] = member(next, "next_cursor");
   }
   return all;

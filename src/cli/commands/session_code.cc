@@ -80,7 +80,8 @@ int end_as(const bj::value& execution) {
                  config::shown(text_at(finding, "message"), 400), config::shown(text_at(finding, "rule")));
   const std::string reason = text_at(execution, "reason");
   if (status != "error" || !reason.empty())
-    fmt::print(stderr, "atoll: {}{}{}\n", status, reason.empty() ? "" : ": ", config::shown(reason, 400));
+    fmt::print(stderr, "atoll: {}{}{}\n", config::shown(status), reason.empty() ? "" : ": ",
+               config::shown(reason, 400));
   // What was never begun has no status of its own.
   const int code = static_cast<int>(number_at(execution, "exit_code"));
   return code <= 0 ? 1 : code;
@@ -224,7 +225,8 @@ Result<int> stream_command(const CodeFlags& flags, const Remote& remote, bj::obj
     if (event.name != "exit") return Remote::Next::go_on;
     status = static_cast<int>(number_at(data, "exit_code"));
     if (const std::string reason = text_at(data, "reason"); !reason.empty())
-      fmt::print(stderr, "atoll: {}: {}\n", text_at(data, "ending"), config::shown(reason, 400));
+      fmt::print(stderr, "atoll: {}: {}\n", config::shown(text_at(data, "ending")),
+                 config::shown(reason, 400));
     return Remote::Next::end;
   };
   const auto answer = remote.events({.method = "POST",

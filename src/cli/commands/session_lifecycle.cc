@@ -81,7 +81,7 @@ Result<bj::object> body_of(const CreateFlags& flags) {
 
 // The answer as it is, or one member of it on a line.
 Result<int> show_answer(const SessionFlags& shared, const bj::value& answer, std::string_view name) {
-  return print((shared.json ? bj::serialize(answer) : text_at(answer, name)) + "\n");
+  return print((shared.json ? bj::serialize(answer) : config::shown(text_at(answer, name))) + "\n");
 }
 
 void say_left_behind(const bj::value& session) {
@@ -181,14 +181,14 @@ Result<int> show_copies(const bj::value& answer) {
   int status = 0;
   for (const bj::value& copy : copies) {
     if (const std::string id = text_at(member(copy, "session"), "session_id"); !id.empty()) {
-      ids += id + "\n";
+      ids += config::shown(id) + "\n";
     } else {
       fmt::print(stderr, "atoll: a copy could not be made: {}\n",
                  config::shown(text_at(member(copy, "error"), "message"), 400));
       status = 1;
     }
   }
-  if (copies.empty()) ids = text_at(answer, "session_id") + "\n";
+  if (copies.empty()) ids = config::shown(text_at(answer, "session_id")) + "\n";
   for (const bj::value& one : list_at(member(answer, "fork"), "left_behind"))
     if (one.is_string())
       fmt::print(stderr, "atoll: left behind: {}\n", config::shown(std::string_view(one.as_string()), 200));

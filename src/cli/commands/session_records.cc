@@ -94,18 +94,19 @@ void add_list(Command& session, const SessionFlags& shared, Group& group) {
 }
 
 void add_lines(std::string& text, std::string_view name, const bj::value& value, std::size_t depth) {
-  const std::string indent(depth * 2, ' ');
+  const std::string indent(depth * 2, ' '), title = config::shown(name);
   if (value.is_object() && !value.as_object().empty()) {
-    text += fmt::format("{}{}:\n", indent, name);
+    text += fmt::format("{}{}:\n", indent, title);
     for (const auto& [key, below] : value.as_object()) add_lines(text, key, below, depth + 1);
   } else if (value.is_array() && !value.as_array().empty() && value.as_array()[0].is_object()) {
-    text += fmt::format("{}{}:\n", indent, name);
-    for (const bj::value& one : value.as_array()) text += fmt::format("{}  {}\n", indent, bj::serialize(one));
+    text += fmt::format("{}{}:\n", indent, title);
+    for (const bj::value& one : value.as_array())
+      text += fmt::format("{}  {}\n", indent, config::shown(bj::serialize(one), 2000));
   } else {
     const std::string shown = value.is_string() ? std::string(value.as_string())
                               : value.is_null() ? "-"
                                                 : bj::serialize(value);
-    text += fmt::format("{}{}: {}\n", indent, name, config::shown(shown, 400));
+    text += fmt::format("{}{}: {}\n", indent, title, config::shown(shown, 400));
   }
 }
 

@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "session/audited/files.h"
 #include "session/audited/process.h"
+#include "session/run_to_end.h"
 
 namespace atl::session::audited {
 namespace {
@@ -39,6 +40,14 @@ Result<void> finish_start(Ticket& ticket, const Result<Start<Started>>& start, c
     return ticket.finish(Outcome::error, to_error(*ended).message());
   ticket.entry().details = member("record_id", record_id);
   return ticket.finish(Outcome::ok);
+}
+
+Result<void> finish_execute(Ticket& ticket, const Result<ExecutionStart>& start) {
+  std::string record_id;
+  if (start)
+    if (const auto* execution = std::get_if<std::unique_ptr<Execution>>(&*start))
+      record_id = (*execution)->record_id();
+  return finish_start<std::unique_ptr<Execution>>(ticket, start, record_id);
 }
 
 Result<void> finish_record(Ticket& ticket, const Result<ExecutionRecord>& record, const Service& service) {
@@ -213,11 +222,7 @@ Task<ExecutionStart> AuditedService::execute(Principal who, std::string id, Exec
   Entry what = trail(who).entry("session.execute", session_id_of(id));
   CO_TRY(Ticket ticket, log_->begin(Kind::change, std::move(what)));
   Result<ExecutionStart> start = co_await inner_.execute(std::move(who), std::move(id), std::move(request));
-  std::string record_id;
-  if (start)
-    if (const auto* execution = std::get_if<std::unique_ptr<Execution>>(&*start))
-      record_id = (*execution)->record_id();
-  auto written = finish_start<std::unique_ptr<Execution>>(ticket, start, record_id);
+  auto written = finish_execute(ticket, start);
   if (written) written = co_await log_->settle();
   if (!written && start) co_return fail(std::move(written).error());
   co_return start;
@@ -226,9 +231,15 @@ Task<ExecutionStart> AuditedService::execute(Principal who, std::string id, Exec
 Task<ExecutionRecord> AuditedService::run(Principal who, std::string id, ExecuteRequest request) {
   Entry what = trail(who).entry("session.execute", session_id_of(id));
   CO_TRY(Ticket ticket, log_->begin(Kind::change, std::move(what)));
-  Result<ExecutionRecord> record = co_await inner_.run(std::move(who), std::move(id), std::move(request));
-  auto written = finish_record(ticket, record, inner_);
-  if (written) written = co_await log_->settle();
+  OutputWatcher watch = std::move(request.watch);
+  Result<ExecutionStart> start = co_await inner_.execute(std::move(who), std::move(id), std::move(request));
+  // Written while the program runs: nobody waits for it then. A program whose entry cannot be written is
+  // ended.
+  auto written = finish_execute(ticket, start);
+  if (!start) co_return fail(std::move(start).error());
+  if (!written) co_return fail(std::move(written).error());
+  Result<ExecutionRecord> record = co_await run_to_end(std::move(*start), std::move(watch));
+  written = co_await log_->settle();
   if (!written && record) co_return fail(std::move(written).error());
   co_return record;
 }
