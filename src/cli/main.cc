@@ -17,10 +17,12 @@ namespace {
 
 // In the order of `atoll --help`.
 constexpr Define kCommands[] = {
-    define_serve,      define_quickstart, define_session, define_top,     define_events,      define_run,
-    define_shell,      define_mcp,        define_check,   define_env,     define_keys,        define_registry,
-    define_skills,     define_tools,      define_audit,   define_usage,   define_config,      define_doctor,
-    define_completion, define_man,        define_help,    define_version, define_plugin_host,
+    define_serve,       define_quickstart,   define_session, define_top,   define_events,
+    define_run,         define_shell,        define_mcp,     define_check, define_env,
+    define_keys,        define_registry,     define_skills,  define_tools, define_search,
+    define_index,       define_model,        define_audit,   define_usage, define_config,
+    define_doctor,      define_completion,   define_man,     define_help,  define_version,
+    define_plugin_host, define_embed_worker,
 };
 
 // If a standard descriptor is closed when we start, the first file that we open would get its number, and our
