@@ -143,14 +143,15 @@ std::vector<PlaceId> EmbeddedVectors::wanted() {
   return {wanted_.begin(), wanted_.end()};
 }
 
-// Called after the catalog has them. A graph that is not in memory needs nothing: it is made from the
-// catalog.
+// Called after the catalog has them: a graph that is not in memory is made from there.
 Result<void> EmbeddedVectors::apply(std::size_t dimension, std::span<const VectorChange> changes) {
   for (std::size_t at = 0; at < changes.size();) {
     const PlaceId place = changes[at].place;
     const std::shared_ptr<Graph> graph = find(place);
     if (!graph) {
-      ++at;
+      // Made now, with these in it, or in the background if that takes long: the first search is not to wait.
+      (void)graph_of(place, dimension);
+      while (at < changes.size() && changes[at].place == place) ++at;
       continue;
     }
     const std::unique_lock lock(graph->mutex);

@@ -36,6 +36,7 @@ class Table {
     const Handle status = function(args...);
     if (status == nullptr) return {};
     const auto message =
+        // JUSTIFICATION: the same table.
         reinterpret_cast<const char* (*)(Handle)>(const_cast<void*>(functions_[Slots::GetErrorMessage]));
     std::string why = message(status);
     release<Slots::ReleaseStatus>(status);
@@ -44,6 +45,7 @@ class Table {
   template <std::size_t slot>
   void release(Handle handle) const {
     if (handle == nullptr) return;
+    // JUSTIFICATION: the same table.
     reinterpret_cast<void (*)(Handle)>(const_cast<void*>(functions_[slot]))(handle);
   }
 
@@ -87,6 +89,7 @@ Result<std::unique_ptr<OnnxRuntime>> OnnxRuntime::load(const std::string& librar
   void* loaded = ::dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (loaded == nullptr)
     return fail(Code::unsupported, fmt::format("the model's runtime cannot be loaded: {}", ::dlerror()));
+  // JUSTIFICATION: dlsym gives every symbol as void*.
   const auto entry = reinterpret_cast<const Base* (*)()>(::dlsym(loaded, "OrtGetApiBase"));
   const Base* base = entry != nullptr ? entry() : nullptr;
   const void* const* functions = base != nullptr ? base->get_table(kTableVersion) : nullptr;
@@ -138,6 +141,7 @@ Result<Vector> OnnxRuntime::run(std::span<const std::int64_t> tokens) {
   if (dimensions[0] != 1 || dimensions[1] != count || dimensions[2] < 1 || dimensions[2] > 4096)
     return fail(Code::unsupported, "the model gives vectors of another shape");
   float* values = nullptr;
+  // JUSTIFICATION: the library gives addresses as void*; the shape says that there are floats.
   TRY(table.call<Slots::GetTensorMutableData>(output.get(), reinterpret_cast<void**>(&values)));
   Vector mean(static_cast<std::size_t>(dimensions[2]), 0.0F);
   for (std::size_t token = 0; token < tokens.size(); ++token)

@@ -21,7 +21,7 @@ struct SearchFlags {
   SettingFlags settings;
   std::string query, collection;
   std::vector<std::string> kinds;
-  std::int64_t limit = 10;
+  std::string limit = "10";
   bool json = false;
 };
 
@@ -41,7 +41,8 @@ std::string text_at(const bj::object& object, std::string_view name) {
 
 Result<void> search(const SearchFlags& flags) {
   DaemonClient service = TRY(service_of(flags.settings));
-  bj::object body{{"query", flags.query}, {"limit", flags.limit}};
+  const std::int64_t limit = TRY(config::Checked("--limit", flags.limit).whole_number(1, 100));
+  bj::object body{{"query", flags.query}, {"limit", limit}};
   std::string target = "/api/index/search";
   if (!flags.collection.empty()) {
     if (!flags.kinds.empty())
@@ -102,7 +103,8 @@ Result<void> rebuild_index(const SearchFlags& flags) {
     if (doing.empty()) break;
     std::string line = fmt::format("{}: {} of {}", doing, state.at("done").to_number<std::int64_t>(),
                                    state.at("total").to_number<std::int64_t>());
-    if (line != shown) fmt::print(stderr, is_terminal ? "\r\033[K{}" : "{}\n", line);
+    if (line != shown && is_terminal) fmt::print(stderr, "\r\033[K{}", line);
+    if (line != shown && !is_terminal) fmt::print(stderr, "{}\n", line);
     shown = std::move(line);
     std::this_thread::sleep_for(is_terminal ? 200ms : 1000ms);
     answer = TRY(service.call("GET", "/api/index"));
