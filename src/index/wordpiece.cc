@@ -75,7 +75,7 @@ Result<WordPiece> WordPiece::load(std::string_view text) {
   const auto wrong = [](const char* why) {
     return fail(Code::invalid_argument, std::string("the tokenizer cannot be used: ") + why);
   };
-  const auto parsed = json::parse(text);
+  const auto parsed = json::parse(text, {.max_bytes = 64U << 20});  // a vocabulary has many words
   if (!parsed || !parsed->is_object()) return wrong("it is no JSON object");
   const auto* model = parsed->get_object().if_contains("model");
   if (model == nullptr || !model->is_object()) return wrong("it has no model");

@@ -132,8 +132,9 @@ class Engine:
         unknown = set(body) - {"query", "filter", "limit", "with_payload", "with_vector"}
         if unknown:
             raise Refusal(400, f"unknown fields {unknown}")
+        wanted = body["query"]["nearest"] if isinstance(body["query"], dict) else body["query"]
         found = collection.shard.query(edge.QueryRequest(
-            query=edge.Query.Nearest(body["query"]), filter=filter_of(body.get("filter")), limit=body["limit"],
+            query=edge.Query.Nearest(wanted), filter=filter_of(body.get("filter")), limit=body["limit"],
             with_payload=bool(body.get("with_payload")), with_vector=bool(body.get("with_vector"))))
         return {"points": [{"id": one.id, "version": 0, "score": one.score} for one in found]}
 
