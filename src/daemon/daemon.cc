@@ -320,6 +320,9 @@ Result<void> Daemon::build_service() {
   std::string installation = TRY(installation_id(data_));
   telemetry_ = TRY(Telemetry::open(configuration_, data_, std::move(installation)));
   indexing_ = TRY(Indexing::open(configuration_, data_));
+  indexing_->use_secrets(loop_.get_executor(), [this](std::string name) -> Task<std::string> {
+    return vault_->reveal("default", std::move(name));
+  });
   telemetry_->watch(*indexing_);
   telemetry_->watch(*store_);
   telemetry_->watch(*server_);

@@ -3,20 +3,38 @@
 #include <fmt/format.h>
 #include <pthread.h>
 
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
 #include "base/bytes.h"
 #include "base/json.h"
 #include "base/log.h"
+#include "base/utf8.h"
+#include "index/onnx_embedder.h"
+#include "store/blob_file.h"
 
 namespace atl::daemon {
 namespace {
 
 constexpr std::size_t kWaitingMax = 10'000;
-constexpr std::size_t kTextMax = 4096;
+constexpr std::size_t kTextMax = 4096, kArtifactMax = 64U << 10;
 
 std::string first_line(const std::string& code) {
   std::string line = code.substr(0, code.find('\n'));
   if (line.size() > 120) line.resize(120);
   return to_valid_utf8(line);
+}
+
+// The beginning of a file that is text; nothing of one that is not.
+std::string text_of_artifact(const std::string& directory, const std::string& digest) {
+  const auto bytes = store::beginning_of_blob(directory, digest, kArtifactMax);
+  if (!bytes || bytes->find('\0') != std::string::npos) return "";
+  // A character may be cut at the end; anything else that is no UTF-8 is no text.
+  const std::string whole = bytes->substr(0, bytes->size() - utf8::incomplete_tail(*bytes));
+  return is_utf8(whole) ? whole : "";
 }
 
 std::string cut(const std::string& text) {
@@ -33,9 +51,18 @@ index::Document document_of(const session::ExecutionRecord& record) {
   return document;
 }
 
-Result<std::unique_ptr<index::Embedder>> embedder_of(const config::Configuration& configuration) {
+Result<std::unique_ptr<index::Embedder>> embedder_of(const config::Configuration& configuration,
+                                                     const std::string& data) {
   const std::string& kind = configuration.text("index.embedder");
   if (kind == "hash") return index::hash_embedder();
+  if (kind == "onnx") {
+    index::OnnxOptions options;
+    options.directory = configuration.text("index.onnx.model");
+    if (options.directory.empty()) options.directory = index::model_directory(data);
+    auto made = index::onnx_embedder(std::move(options));
+    if (!made) return fail(std::move(made).error().context("index.embedder").with_field("index.embedder"));
+    return made;
+  }
   if (kind == "http") {
     const auto dimension = static_cast<std::size_t>(configuration.integer("index.http.dimension"));
     auto made =
@@ -44,30 +71,61 @@ Result<std::unique_ptr<index::Embedder>> embedder_of(const config::Configuration
     if (!made) return fail(std::move(made).error().context("index.http.url").with_field("index.http.url"));
     return made;
   }
-  return fail(
-      Error(Code::invalid_argument, fmt::format("index.embedder: hash or http is wanted, got '{}'", kind))
-          .with_field("index.embedder"));
+  return fail(Error(Code::invalid_argument,
+                    fmt::format("index.embedder: hash, onnx or http is wanted, got '{}'", kind))
+                  .with_field("index.embedder"));
 }
 
-Result<void> check_backend(const config::Configuration& configuration, const char* setting) {
+// Unset: embedded.
+Result<std::optional<index::ServerOptions>> server_of(const config::Configuration& configuration,
+                                                      const std::string& setting, const std::string& server,
+                                                      const std::string& url_setting) {
   const std::string& kind = configuration.text(setting);
-  if (kind == "embedded") return {};
-  return fail(
-      Error(Code::unsupported, fmt::format("{}: this version has 'embedded' alone, got '{}'", setting, kind))
-          .with_field(setting));
+  if (kind == "embedded") return std::optional<index::ServerOptions>();
+  if (kind != server)
+    return fail(Error(Code::invalid_argument,
+                      fmt::format("{}: embedded or {} is wanted, got '{}'", setting, server, kind))
+                    .with_field(setting));
+  auto url = net::Url::parse(configuration.text(url_setting));
+  if (!url) return fail(std::move(url).error().context(url_setting).with_field(url_setting));
+  index::ServerOptions options;
+  options.url = std::move(*url);
+  return std::optional(std::move(options));
+}
+
+index::Index::Headers qdrant_headers(const std::string& key) {
+  if (key.empty()) return {};
+  return {{"api-key", key}};
+}
+
+index::Index::Headers neo4j_headers(const std::string& user, const std::string& password) {
+  if (user.empty()) return {};
+  return {{"Authorization", "Basic " + to_base64(user + ":" + password)}};
 }
 
 }  // namespace
 
 Result<std::unique_ptr<Indexing>> Indexing::open(const config::Configuration& configuration,
                                                  const std::string& data) {
-  TRY(check_backend(configuration, "index.backend"));
-  TRY(check_backend(configuration, "graph.backend"));
-  auto embedder = TRY(embedder_of(configuration));
+  auto embedder = TRY(embedder_of(configuration, data));
   index::Options options;
   options.directory = data + "/index";
+  options.memory_max = configuration.bytes("index.memory");
+  options.qdrant = TRY(server_of(configuration, "index.backend", "qdrant", "index.qdrant.url"));
+  if (options.qdrant) options.qdrant->headers = qdrant_headers(configuration.text("index.qdrant.api_key"));
+  options.neo4j = TRY(server_of(configuration, "graph.backend", "neo4j", "graph.neo4j.url"));
+  if (options.neo4j) {
+    options.neo4j->headers =
+        neo4j_headers(configuration.text("graph.neo4j.user"), configuration.text("graph.neo4j.password"));
+    options.neo4j->database = configuration.text("graph.neo4j.database");
+  }
   auto opened = TRY(index::Index::open(std::move(options), std::move(embedder)));
-  return std::unique_ptr<Indexing>(new Indexing(std::move(opened)));
+  auto indexing = std::unique_ptr<Indexing>(new Indexing(std::move(opened)));
+  indexing->artifacts_ = data + "/artifacts";
+  indexing->qdrant_secret_ = configuration.text("index.qdrant.api_key_secret");
+  indexing->neo4j_secret_ = configuration.text("graph.neo4j.password_secret");
+  indexing->neo4j_user_ = configuration.text("graph.neo4j.user");
+  return indexing;
 }
 
 Indexing::Indexing(std::unique_ptr<index::Index> index) : index_(std::move(index)) {
@@ -89,6 +147,32 @@ void Indexing::watch(const registry::Registry& registry, const tools::ToolRegist
   registry_ = &registry;
   tools_ = &tools;
   skills_ = &skills;
+}
+
+// Secrets are looked up again and again, so that one that comes later or changes is used without a restart.
+void Indexing::use_secrets(const boost::asio::any_io_executor& executor, Reveal reveal) {
+  if (qdrant_secret_.empty() && neo4j_secret_.empty()) return;
+  boost::asio::co_spawn(
+      executor,
+      [](std::weak_ptr<index::Index> index, Reveal reveal_, std::string qdrant, std::string neo4j,
+         std::string user) -> boost::asio::awaitable<void> {
+        boost::asio::steady_timer pause(co_await boost::asio::this_coro::executor);
+        while (true) {
+          std::optional<index::Index::Headers> to_qdrant, to_neo4j;
+          if (!qdrant.empty())
+            if (const auto key = co_await reveal_(qdrant)) to_qdrant = qdrant_headers(*key);
+          if (!neo4j.empty())
+            if (const auto key = co_await reveal_(neo4j)) to_neo4j = neo4j_headers(user, *key);
+          {
+            const auto there = index.lock();
+            if (!there) co_return;
+            there->set_headers(std::move(to_qdrant), std::move(to_neo4j));
+          }
+          pause.expires_after(std::chrono::seconds(5));
+          co_await pause.async_wait(boost::asio::use_awaitable);
+        }
+      }(index_, std::move(reveal), qdrant_secret_, neo4j_secret_, neo4j_user_),
+      boost::asio::detached);
 }
 
 std::function<Result<void>()> Indexing::refresher(const std::string& tenant) {
@@ -125,11 +209,14 @@ Result<void> Indexing::refresh(const std::string& tenant, ByKind declared) {
 }
 
 telemetry::ComponentState Indexing::state() const {
+  std::string because = index_->degraded_because();
+  if (because.empty()) because = index_->graph_degraded_because();
   const std::lock_guard lock(mutex_);
   if (!failure_.empty()) return {telemetry::Condition::degraded, "executions are not indexed: " + failure_};
   if (dropped_ > 0)
     return {telemetry::Condition::degraded,
             fmt::format("{} executions were not indexed: too many at once", dropped_)};
+  if (!because.empty()) return {telemetry::Condition::degraded, because};
   return {};
 }
 
@@ -182,6 +269,8 @@ void Indexing::run() {
       waiting_.pop_front();
     }
     lock.unlock();
+    for (index::Document& document : batch.documents)
+      if (document.kind == "artifact") document.body += "\n" + text_of_artifact(artifacts_, document.id);
     Result<void> done{};
     if (!batch.documents.empty()) done = index_->put(batch.tenant, "", std::move(batch.documents));
     if (done) done = index_->relate(batch.tenant, batch.edges);

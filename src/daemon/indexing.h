@@ -1,5 +1,6 @@
 #pragma once
 
+#include <boost/asio/any_io_executor.hpp>
 #include <condition_variable>
 #include <deque>
 #include <functional>
@@ -12,6 +13,7 @@
 
 #include "config/configuration.h"
 #include "index/index.h"
+#include "os/task.h"
 #include "registry/registry.h"
 #include "session/observer.h"
 #include "skill/library.h"
@@ -38,6 +40,10 @@ class Indexing final : public session::Observer {
   // tools, prompts and skills that the tenant sees into the index, if they have changed.
   std::function<Result<void>()> refresher(const std::string& tenant);
 
+  // Where keys of servers come from that are secrets of ours: a secret by its name.
+  using Reveal = std::function<Task<std::string>(std::string name)>;
+  void use_secrets(const boost::asio::any_io_executor& executor, Reveal reveal);
+
   index::Index& index() { return *index_; }
   telemetry::ComponentState state() const;
 
@@ -57,7 +63,9 @@ class Indexing final : public session::Observer {
   void hand_over(Job job);
   void run();
 
-  std::unique_ptr<index::Index> index_;
+  std::shared_ptr<index::Index> index_;
+  std::string artifacts_;  // where their files are
+  std::string qdrant_secret_, neo4j_secret_, neo4j_user_;
   const registry::Registry* registry_ = nullptr;
   const tools::ToolRegistry* tools_ = nullptr;
   const skill::Library* skills_ = nullptr;

@@ -1,75 +1,32 @@
 #pragma once
 
-#include <cstdint>
-#include <functional>
-#include <map>
+#include <atomic>
+#include <condition_variable>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "base/clock.h"
 #include "base/result.h"
+#include "index/catalog.h"
+#include "index/delivery.h"
+#include "index/embedded_vectors.h"
 #include "index/embedder.h"
-#include "index/vector_index.h"
-#include "store/sqlite.h"
+#include "index/graph_backend.h"
+#include "index/server_link.h"
+#include "index/types.h"
 
 namespace atl::index {
 
-// Something that can be found. In collections of tenants `kind` is "point".
-struct Document {
-  std::string kind, id, title;
-  std::string body;                   // what is searched in, beside the title
-  std::string payload = "{}";         // a JSON object, for filters and for whoever finds it
-  std::optional<Vector> vector = {};  // unset: the embedder makes one of title and body
-};
-
-struct Collection {
-  std::string name, model;
-  std::size_t dimension = 0;
-  std::uint64_t points = 0;
-  WallTime created_at;
-};
-
-struct SearchRequest {
-  std::string query;                          // text; empty: only `vector`
-  std::optional<Vector> vector;               // instead of the query's own
-  std::vector<std::string> kinds;             // empty: all
-  std::map<std::string, std::string> filter;  // members of the payload that must be equal, as JSON text
-  std::size_t limit = 10, offset = 0;
-};
-
-struct Hit {
-  std::string kind, id, title, snippet, payload;
-  double score = 0;  // 1 the best there can be
-};
-
-struct Found {
-  std::vector<Hit> hits;
-  std::string degraded_because;  // what was left out, and why; empty: nothing
-};
-
-// A node is named by kind and id; what it is, others know.
-struct Node {
-  std::string kind, id;
-  auto operator<=>(const Node&) const = default;
-};
-struct Edge {
-  Node from, to;
-  std::string type;
-  auto operator<=>(const Edge&) const = default;
-};
-struct GraphQuery {
-  Node from;
-  std::vector<std::string> types;  // empty: all
-  std::size_t depth = 1;           // at most kDepthMax
-  std::size_t nodes_max = 1000;
-};
-struct GraphAnswer {
-  std::vector<Node> nodes;  // the first is where it began
-  std::vector<Edge> edges;
-  bool truncated = false;  // there is more than nodes_max
+// A server that keeps vectors or relations for us.
+struct ServerOptions {
+  net::Url url;
+  std::vector<std::pair<std::string, std::string>> headers;  // such as a key; never shown
+  std::string database = {};                                 // of Neo4j
+  LinkOptions link = {};
 };
 
 struct Options {
@@ -78,12 +35,16 @@ struct Options {
   std::uint64_t points_max = 1'000'000;  // of a collection
   std::uint64_t documents_max =
       50'000;  // of one kind of a tenant in the service's own collection; the oldest go first
+  std::uint64_t edges_max = 1'000'000;    // of a tenant; the oldest go first
+  std::uint64_t waiting_max = 200'000;    // changes that wait for a server; more, and it is filled anew
+  std::uint64_t memory_max = 4ULL << 30;  // of vectors in this process that nobody asks for
+  std::optional<ServerOptions> qdrant = {}, neo4j = {};  // unset: embedded
   Clock* clock = &Clock::machine();
 };
 
 // What can be found by words, by likeness and by relations: documents of the service (in the collection ""),
-// and collections of tenants. A database of its own is the truth; the graphs of vectors are made from it and
-// kept beside it, so that a damaged one costs time and nothing else. A tenant's documents are seen by that
+// and collections of tenants. The catalog is the truth; backends of vectors and of relations are filled from
+// it, so that a damaged or absent one costs time and nothing else. A tenant's documents are seen by that
 // tenant alone, those of the tenant "" by everybody.
 //
 // Safe from every thread. Calls block: never on the loop.
@@ -92,10 +53,12 @@ class Index {
   static constexpr std::size_t kDepthMax = 8;
 
   static Result<std::unique_ptr<Index>> open(Options options, std::unique_ptr<Embedder> embedder);
-  // Stores the graphs of vectors that changed.
+  // Stores what changed of the vectors.
   ~Index();
 
   const Embedder& embedder() const { return *embedder_; }
+  std::string_view vector_backend() const { return vectors_->name(); }
+  std::string_view graph_backend() const { return graph_->name(); }
 
   // Collections of a tenant. Making one that is there with the same dimension changes nothing, with another
   // is Code::conflict. Dimension 0: the embedder's.
@@ -120,45 +83,61 @@ class Index {
   // Relations. One that is there already stays as it is.
   Result<void> relate(const std::string& tenant, const std::vector<Edge>& edges);
   Result<std::uint64_t> unrelate(const std::string& tenant, const std::vector<Edge>& edges);
-  // Along edges in both directions.
   Result<GraphAnswer> walk(const std::string& tenant, const GraphQuery& query) const;
 
   // Everything of a tenant that is gone.
   Result<void> forget_tenant(const std::string& tenant);
-  // Makes the graphs of vectors anew from the database. Gives how many vectors there are.
-  Result<std::uint64_t> rebuild();
+
+  // Keys of the servers, when they come later or change.
+  using Headers = std::vector<std::pair<std::string, std::string>>;
+  void set_headers(std::optional<Headers> qdrant, std::optional<Headers> neo4j);
+
+  // Makes everything anew that is made from the catalog, in the background. Code::conflict while it goes on.
+  Result<void> start_rebuild();
+  // What goes on in the background.
+  struct Progress {
+    std::string doing;  // "rebuilding", "filling the server", "making vectors with another model"; or nothing
+    std::uint64_t done = 0, total = 0;
+    std::string failure;  // why the last rebuild ended early
+  };
+  Progress progress();
+  // Why answers may lack something; empty: they do not.
+  std::string degraded_because();
+  std::string graph_degraded_because();
 
  private:
-  struct Graph {
-    std::unique_ptr<VectorIndex> vectors;
-    bool is_changed = false;
-  };
-  using Place = std::pair<std::string, std::string>;  // tenant, collection
-
-  Index(Options options, std::unique_ptr<Embedder> embedder, store::Connection database)
-      : options_(std::move(options)), embedder_(std::move(embedder)), database_(std::move(database)) {}
-  // All of these belong to a holder of mutex_.
-  Result<std::size_t> dimension_of(const Place& place) const;
-  Result<VectorIndex*> graph_of(const Place& place);
-  Result<std::unique_ptr<VectorIndex>> load_graph(const Place& place, std::size_t dimension) const;
-  Result<std::unique_ptr<VectorIndex>> build_graph(const Place& place, std::size_t dimension) const;
-  Result<void> store_graph(const Place& place, const VectorIndex& vectors);
-  Result<void> put_locked(const Place& place, const std::vector<Document>& documents);
-  Result<void> remove_one(const Place& place, std::int64_t number);
-  Result<void> forget_oldest(const Place& place);
-  Result<void> in_transaction(const std::function<Result<void>()>& work);
-  Result<void> rank_by_words(const Place& place, const SearchRequest& request,
-                             std::map<std::int64_t, double>& ranks) const;
-  Result<void> rank_by_likeness(const Place& place, const SearchRequest& request, const Vector& vector,
-                                std::map<std::int64_t, double>& ranks);
-  Result<std::optional<Hit>> hit_of(std::int64_t number, const SearchRequest& request) const;
-  std::string path_of(const Place& place) const;
+  Index(Options options, std::unique_ptr<Embedder> embedder)
+      : options_(std::move(options)), embedder_(std::move(embedder)) {}
+  Result<void> open_backends();
+  Result<void> note_backend(const char* table, const std::string& served_by);
+  Result<void> adopt_model();
+  Result<Place> own_place(const std::string& tenant);
+  Result<Place> place_to_write(const std::string& tenant, const std::string& collection);
+  // Gives the model of each document's vector.
+  Result<std::vector<std::string>> make_vectors(const Place& place, std::vector<Document>& documents);
+  Result<void> apply(const Place& place, Result<Catalog::Changes> changes);
+  Result<Vector> vector_of(const SearchRequest& request, Found& found);
+  void upkeep();
+  Result<bool> renew_some();
+  Result<void> rebuild();
+  bool is_stopping();
 
   Options options_;
   std::unique_ptr<Embedder> embedder_;
-  mutable std::mutex mutex_;
-  mutable store::Connection database_;
-  std::map<Place, Graph> graphs_;
+  std::unique_ptr<Catalog> catalog_;
+  std::unique_ptr<ServerLink> vector_link_, graph_link_;
+  std::unique_ptr<VectorBackend> vectors_;
+  EmbeddedVectors* embedded_ = nullptr;  // if that is what vectors_ is
+  std::unique_ptr<GraphBackend> stored_graph_, server_graph_;
+  GraphBackend* graph_ = nullptr;  // one of the two
+  std::unique_ptr<Delivery> vector_delivery_, graph_delivery_;
+  std::mutex writing_;  // so that a backend hears of changes in the order of the catalog
+
+  std::mutex mutex_;  // of all below
+  std::condition_variable wake_;
+  bool is_stopping_ = false, is_rebuild_asked_ = false, has_stale_ = false;
+  Progress progress_;
+  std::thread thread_;
 };
 
 }  // namespace atl::index

@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <random>
 #include <set>
 
+#include "net/test_server.h"
 #include "os/directory_test.h"
 
 namespace atl::index {
@@ -36,35 +36,9 @@ class IndexTest : public testing::Test {
     request.query = std::move(text);
     return request;
   }
-  static Vector random_vector(std::mt19937& dice, std::size_t dimension) {
-    std::normal_distribution<float> normal;
-    Vector vector(dimension);
-    for (float& x : vector) x = normal(dice);
-    normalize(vector);
-    return vector;
-  }
   os::TestDirectory directory_;
   Options options_;
 };
-
-TEST_F(IndexTest, RefusesWhatCannotBe) {
-  auto index = open();
-  EXPECT_EQ(index->put("acme", "notes", {{"point", "1", "a", "b"}}).error().code(), Code::not_found);
-  EXPECT_EQ(index->search("acme", "notes", query("x")).error().code(), Code::not_found);
-  EXPECT_EQ(index->drop_collection("acme", "notes").error().code(), Code::not_found);
-  EXPECT_EQ(index->remove("acme", "notes", {"1"}).error().code(), Code::not_found);
-  ASSERT_TRUE(index->make_collection("acme", "notes", 3));
-  EXPECT_EQ(index->make_collection("acme", "notes", 4).error().code(), Code::conflict);
-  EXPECT_TRUE(index->make_collection("acme", "notes", 3));
-  // Only the caller can make vectors of three numbers.
-  EXPECT_EQ(index->put("acme", "notes", {{"point", "1", "a", "b"}}).error().field(), "vector");
-  Document wrong{"point", "1", "a", "b"};
-  wrong.vector = Vector{1, 2};
-  EXPECT_EQ(index->put("acme", "notes", {wrong}).error().field(), "vector");
-  SearchRequest request;
-  request.vector = Vector{1, 2};
-  EXPECT_EQ(index->search("acme", "notes", request).error().field(), "vector");
-}
 
 TEST_F(IndexTest, BoundsWhatATenantHas) {
   options_.collections_max = 2;
@@ -103,24 +77,6 @@ TEST_F(IndexTest, FindsByWordsAndByLikeness) {
   EXPECT_THAT(ids(index->search("acme", "", query(""))), ElementsAre());
 }
 
-TEST_F(IndexTest, TenantsNeverSeeEachOther) {
-  auto index = open();
-  ASSERT_TRUE(index->put("acme", "", {{"execution", "exe_1", "secret word"}}));
-  ASSERT_TRUE(index->put("", "", {{"skill", "shared", "secret skill"}}));
-  EXPECT_THAT(ids(index->search("other", "", query("secret"))), ElementsAre("shared"));
-  EXPECT_THAT(ids(index->search("acme", "", query("secret word"))),
-              testing::UnorderedElementsAre("exe_1", "shared"));
-  ASSERT_TRUE(index->make_collection("acme", "notes", 0));
-  ASSERT_TRUE(index->put("acme", "notes", {{"point", "1", "x"}}));
-  EXPECT_EQ(index->search("other", "notes", query("x")).error().code(), Code::not_found);
-  ASSERT_TRUE(index->relate("acme", {{{"session", "s"}, {"execution", "e"}, "ran"}}));
-  EXPECT_EQ(index->walk("other", {{"session", "s"}, {}, 2})->nodes.size(), 1U);
-  ASSERT_TRUE(index->forget_tenant("acme"));
-  EXPECT_THAT(ids(index->search("acme", "", query("secret"))), ElementsAre("shared"));
-  EXPECT_EQ(index->walk("acme", {{"session", "s"}, {}, 2})->nodes.size(), 1U);
-  EXPECT_TRUE(index->collections("acme")->empty());
-}
-
 TEST_F(IndexTest, FiltersAndPages) {
   auto index = open();
   ASSERT_TRUE(index->make_collection("acme", "notes", 0));
@@ -142,39 +98,6 @@ TEST_F(IndexTest, FiltersAndPages) {
   EXPECT_EQ(pages.size(), 30U);
   EXPECT_EQ(*index->remove("acme", "notes", {"0", "1", "nothing"}), 2U);
   EXPECT_EQ(index->collection("acme", "notes")->points, 28U);
-}
-
-TEST_F(IndexTest, AgreesWithExactSearch) {
-  auto index = open();
-  constexpr std::size_t kDimension = 32;
-  ASSERT_TRUE(index->make_collection("acme", "v", kDimension));
-  std::mt19937 dice(7);
-  std::vector<Vector> all;
-  std::vector<Document> documents;
-  for (int i = 0; i < 2000; ++i) {
-    all.push_back(random_vector(dice, kDimension));
-    Document document{"point", std::to_string(i)};
-    document.vector = all.back();
-    documents.push_back(std::move(document));
-  }
-  ASSERT_TRUE(index->put("acme", "v", documents));
-  std::size_t right = 0;
-  for (int round = 0; round < 50; ++round) {
-    const Vector asked = random_vector(dice, kDimension);
-    std::vector<std::pair<float, std::string>> exact;
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      float product = 0;
-      for (std::size_t at = 0; at < kDimension; ++at) product += asked[at] * all[i][at];
-      exact.emplace_back(-product, std::to_string(i));
-    }
-    std::ranges::partial_sort(exact, exact.begin() + 10);
-    SearchRequest request;
-    request.vector = asked;
-    const auto found = ids(index->search("acme", "v", request));
-    for (int i = 0; i < 10; ++i)
-      right += static_cast<std::size_t>(std::ranges::count(found, exact[static_cast<std::size_t>(i)].second));
-  }
-  EXPECT_GE(right, 475U);  // recall@10 of 0.95
 }
 
 TEST_F(IndexTest, SurvivesRestartsAndDamage) {
@@ -203,8 +126,19 @@ TEST_F(IndexTest, SurvivesRestartsAndDamage) {
   check();
   std::filesystem::remove(graph);
   check();
+  // A file that is older than the catalog gets what it lacks.
+  std::filesystem::copy_file(graph, graph + ".old");
+  {
+    auto index = open();
+    ASSERT_TRUE(index->put("acme", "notes", {{"point", "3", "houses and gardens"}}));
+    ASSERT_TRUE(index->remove("acme", "notes", {"1"}));
+  }
+  std::filesystem::rename(graph + ".old", graph);
   auto index = open();
-  EXPECT_EQ(*index->rebuild(), 2U);
+  SearchRequest alike;
+  alike.vector = hash_embedder()->embed(std::vector<std::string>{"houses and gardens"})->front();
+  EXPECT_EQ(ids(index->search("acme", "notes", alike)).at(0), "3");
+  EXPECT_TRUE(ids(index->search("acme", "notes", query("pears"))).empty());
 }
 
 TEST_F(IndexTest, ReplacesAWholeKind) {
@@ -216,37 +150,126 @@ TEST_F(IndexTest, ReplacesAWholeKind) {
   EXPECT_THAT(ids(index->search("acme", "", query("alpha"))), ElementsAre("s"));
 }
 
-TEST_F(IndexTest, WalksAsASimpleModelDoes) {
-  auto index = open();
-  std::mt19937 dice(11);
-  std::vector<Edge> edges;
-  const auto node = [&] { return Node{"n", std::to_string(dice() % 60)}; };
-  for (int i = 0; i < 80; ++i) edges.push_back({node(), node(), dice() % 2 == 0 ? "x" : "y"});
-  ASSERT_TRUE(index->relate("acme", edges));
-  ASSERT_TRUE(index->relate("acme", edges));  // again: nothing changes
-  for (int round = 0; round < 40; ++round) {
-    GraphQuery asked{node(), {}, 1 + dice() % 4};
-    if (dice() % 2 == 0) asked.types = {"x"};
-    std::set<Node> known = {asked.from};
-    for (std::size_t step = 0; step < asked.depth; ++step) {
-      std::set<Node> grown = known;
-      for (const Edge& edge : edges) {
-        if (!asked.types.empty() && edge.type != "x") continue;
-        if (known.contains(edge.from)) grown.insert(edge.to);
-        if (known.contains(edge.to)) grown.insert(edge.from);
-      }
-      known = std::move(grown);
+// An embedder whose model can change, and fail.
+class NamedEmbedder final : public Embedder {
+ public:
+  NamedEmbedder(std::string name, std::size_t dimension, std::atomic<bool>* broken = nullptr)
+      : name_(std::move(name)), dimension_(dimension), broken_(broken) {}
+  std::string_view model() const override { return name_; }
+  std::size_t dimension() const override { return dimension_; }
+  Result<std::vector<Vector>> embed(std::span<const std::string> texts) override {
+    if (broken_ != nullptr && *broken_) return fail(Code::unavailable, "broken");
+    std::vector<Vector> all;
+    for (const std::string& text : texts) {
+      Vector vector(dimension_, 0.01F);
+      vector[(text.size() + name_.size()) % dimension_] = 1;
+      normalize(vector);
+      all.push_back(std::move(vector));
     }
-    const auto answer = index->walk("acme", asked);
-    ASSERT_TRUE(answer);
-    EXPECT_EQ(std::set<Node>(answer->nodes.begin(), answer->nodes.end()), known);
-    EXPECT_FALSE(answer->truncated);
+    return all;
   }
-  GraphQuery bounded{edges[0].from, {}, 8, 3};
-  const auto answer = index->walk("acme", bounded);
-  EXPECT_LE(answer->nodes.size(), 3U);
-  EXPECT_TRUE(answer->truncated);
-  EXPECT_EQ(*index->unrelate("acme", {edges[0]}), 1U);
+
+ private:
+  std::string name_;
+  std::size_t dimension_;
+  std::atomic<bool>* broken_;
+};
+
+TEST_F(IndexTest, AnotherModelMakesAllVectorsAnew) {
+  options_.directory = directory_.path() + "/index";
+  const auto open_with = [&](const char* model, std::size_t dimension, std::atomic<bool>* broken = nullptr) {
+    auto made = Index::open(options_, std::make_unique<NamedEmbedder>(model, dimension, broken));
+    EXPECT_TRUE(made) << made.error().message();
+    return std::move(*made);
+  };
+  {
+    auto index = open_with("first", 8);
+    ASSERT_TRUE(index->make_collection("acme", "notes", 0));
+    ASSERT_TRUE(index->make_collection("acme", "own", 3));
+    std::vector<Document> documents;
+    for (int i = 0; i < 100; ++i) documents.push_back({"point", std::to_string(i), std::string(i + 1U, 'a')});
+    ASSERT_TRUE(index->put("acme", "notes", documents));
+    Document mine{"point", "mine"};
+    mine.vector = Vector{1, 0, 0};
+    ASSERT_TRUE(index->put("acme", "own", {mine}));
+  }
+  std::atomic<bool> broken = true;
+  auto index = open_with("second", 16, &broken);
+  EXPECT_EQ(index->collection("acme", "notes")->model, "second");
+  EXPECT_EQ(index->collection("acme", "notes")->dimension, 16U);
+  EXPECT_EQ(index->collection("acme", "own")->dimension, 3U);  // the caller's own vectors stay
+  EXPECT_EQ(index->progress().total, 100U);
+  EXPECT_THAT(index->degraded_because(), HasSubstr("another model"));
+  EXPECT_EQ(index->start_rebuild().error().code(), Code::conflict);
+  broken = false;
+  ASSERT_TRUE(net::comes_to([&] { return index->degraded_because().empty(); }));
+  EXPECT_EQ(index->progress().done, 100U);
+  SearchRequest request;
+  request.vector = NamedEmbedder("second", 16).embed(std::vector<std::string>{"aaaaa\n"})->front();
+  request.limit = 100;
+  EXPECT_THAT(ids(index->search("acme", "notes", request)), testing::Contains("4"));
+  request.vector = Vector{1, 0, 0};
+  EXPECT_THAT(ids(index->search("acme", "own", request)), ElementsAre("mine"));
+}
+
+TEST_F(IndexTest, ReadsWhatTheFirstVersionWrote) {
+  options_.directory = directory_.path() + "/index";
+  std::filesystem::create_directories(options_.directory);
+  {
+    auto old = store::Connection::open(options_.directory + "/index.db", store::Access::read_write);
+    ASSERT_TRUE(old);
+    const auto made = old->script(R"sql(
+CREATE TABLE collections (tenant TEXT, name TEXT, dimension INTEGER, model TEXT, created INTEGER,
+  change INTEGER DEFAULT 0, PRIMARY KEY (tenant, name)) WITHOUT ROWID;
+CREATE TABLE documents (number INTEGER PRIMARY KEY, tenant TEXT, collection TEXT, kind TEXT, id TEXT,
+  title TEXT, body TEXT, payload TEXT, vector TEXT, UNIQUE (tenant, collection, kind, id));
+CREATE VIRTUAL TABLE words USING fts5(title, body, tokenize='porter unicode61');
+CREATE TABLE graphs (tenant TEXT, collection TEXT, change INTEGER, digest TEXT,
+  PRIMARY KEY (tenant, collection)) WITHOUT ROWID;
+CREATE TABLE edges (tenant TEXT, from_kind TEXT, from_id TEXT, type TEXT, to_kind TEXT, to_id TEXT,
+  PRIMARY KEY (tenant, from_kind, from_id, type, to_kind, to_id)) WITHOUT ROWID;
+CREATE INDEX edges_back ON edges (tenant, to_kind, to_id);
+INSERT INTO collections VALUES ('acme', 'notes', 2, '', 5, 1);
+INSERT INTO documents VALUES (7, 'acme', 'notes', 'point', 'x', 'Apples', 'pears', '{"colour":"red","n":3}', CAST(x'0000803f00000000' AS TEXT));
+INSERT INTO edges VALUES ('acme', 'a', '1', 'knows', 'b', '2');
+)sql");
+    ASSERT_TRUE(made) << made.error().message();
+  }
+  auto index = open();
+  SearchRequest request;
+  request.vector = Vector{1, 0};
+  request.filter = {{"colour", "\"red\""}, {"n", "3"}};
+  EXPECT_THAT(ids(index->search("acme", "notes", request)), ElementsAre("x"));
+  EXPECT_THAT(ids(index->search("acme", "notes", query("pears"))), ElementsAre("x"));
+  EXPECT_EQ(index->walk("acme", {{"a", "1"}, {}, 1})->edges.size(), 1U);
+}
+
+TEST_F(IndexTest, RelationsOfATenantAreBounded) {
+  options_.edges_max = 10;
+  auto index = open();
+  for (int i = 0; i < 25; ++i)
+    ASSERT_TRUE(index->relate("acme", {{{"a", "hub"}, {"b", std::to_string(i)}, "knows"}}));
+  ASSERT_TRUE(index->relate("other", {{{"a", "hub"}, {"b", "0"}, "knows"}}));
+  const auto answer = index->walk("acme", {{"a", "hub"}, {}, 1});
+  EXPECT_EQ(answer->edges.size(), 10U);
+  EXPECT_THAT(answer->nodes, testing::Contains(Node{"b", "24"}));  // the oldest went first
+  EXPECT_EQ(index->walk("other", {{"a", "hub"}, {}, 1})->edges.size(), 1U);
+}
+
+TEST_F(IndexTest, VectorsThatNobodyAsksForLeaveTheMemory) {
+  options_.directory = directory_.path() + "/index";
+  options_.memory_max = 1;
+  auto index = open();
+  for (const char* name : {"a", "b", "c"}) {
+    ASSERT_TRUE(index->make_collection("acme", name, 0));
+    ASSERT_TRUE(index->put("acme", name, {{"point", name, "words of a note"}}));
+  }
+  for (int round = 0; round < 3; ++round)
+    for (const char* name : {"a", "b", "c"}) {
+      SearchRequest alike;
+      alike.vector = hash_embedder()->embed(std::vector<std::string>{"words of a note"})->front();
+      EXPECT_THAT(ids(index->search("acme", name, alike)), ElementsAre(name));
+    }
 }
 
 TEST(HttpEmbedderTest, RefusesAddressesAndSaysWhenNobodyAnswers) {

@@ -7,10 +7,12 @@
 #include <vector>
 
 #include "base/result.h"
+#include "index/vector_backend.h"
 
 namespace atl::index {
 
-// The nearest neighbours of vectors of length 1, by hnswlib: approximate, in memory. Every vector has a
+// The nearest neighbours of vectors of length 1, by hnswlib: approximate, in memory, with every number of a
+// vector rounded to a byte (docs/decisions/search.md has what that costs and brings). Every vector has a
 // number of the caller's. Not safe from several threads; searches may run at once with each other.
 class VectorIndex {
  public:
@@ -18,20 +20,25 @@ class VectorIndex {
   ~VectorIndex();
   // What save() wrote. Code::data_loss for a file that is damaged or of another dimension.
   static Result<std::unique_ptr<VectorIndex>> load(const std::string& path, std::size_t dimension);
-  // There whole or not at all.
-  Result<void> save(const std::string& path) const;
+  // There whole or not at all. Gives a digest of the file.
+  Result<std::string> save(const std::string& path) const;
+  // Of a file that save() wrote.
+  static Result<std::string> digest_of(const std::string& path);
 
   // Adds, or replaces.
   Result<void> put(std::uint64_t number, std::span<const float> vector);
   void remove(std::uint64_t number);
+  bool has(std::uint64_t number) const;
+  std::vector<std::uint64_t> numbers() const;
 
-  struct Neighbour {
-    std::uint64_t number = 0;
-    float likeness = 0;  // cosine: 1 the same, 0 nothing in common
-  };
   // At most `count`, the nearest first.
   std::vector<Neighbour> nearest(std::span<const float> vector, std::size_t count) const;
+  // The same among these numbers alone, each of them compared; those that are not there are left out.
+  std::vector<Neighbour> nearest_of(std::span<const float> vector, std::span<const std::uint64_t> among,
+                                    std::size_t count) const;
   std::size_t size() const;
+  // Bytes of memory.
+  std::size_t memory() const;
   // More of it is removed vectors than present ones: one made anew is smaller and quicker.
   bool is_worn() const;
   std::size_t dimension() const;

@@ -13,6 +13,7 @@
 
 #include "base/bytes.h"
 #include "os/offload.h"
+#include "store/blob_file.h"
 
 namespace atl::store {
 namespace {
@@ -86,7 +87,7 @@ Result<std::unique_ptr<Blobs>> Blobs::open(std::string directory) {
 }
 
 std::string Blobs::path_of(const std::string& digest) const {
-  return directory_ + "/" + digest.substr(0, 2) + "/" + digest.substr(2);
+  return blob_path(directory_, digest);
 }
 
 Blobs::Writing::~Writing() = default;

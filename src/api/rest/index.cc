@@ -246,12 +246,25 @@ bj::object node_json(const index::Node& node) {
   return {{"kind", node.kind}, {"id", node.id}};
 }
 
+Result<index::Direction> read_direction(const Body& body) {
+  const auto word = TRY(body.text("direction"));
+  if (!word || *word == "both") return index::Direction::both;
+  if (*word == "out") return index::Direction::out;
+  if (*word == "in") return index::Direction::in;
+  return fail(body.wrong("direction", "'out', 'in' or 'both' is wanted"));
+}
+
 Task<Response> query_graph(Context context, Principal who, Request& request) {
-  CO_TRY(const Body body, Body::parse(request.body, {"from", "edges", "depth", "limit"}));
+  CO_TRY(const Body body, Body::parse(request.body, {"from", "to", "edges", "direction", "depth", "limit"}));
   CO_TRY(const auto from, body.object("from", {"kind", "id"}));
   if (!from) co_return fail(body.wrong("from", "an object with kind and id is wanted"));
   index::GraphQuery query;
   CO_TRY(query.from, read_node(*from));
+  CO_TRY(const auto to, body.object("to", {"kind", "id"}));
+  if (to) {
+    CO_TRY(query.to, read_node(*to));
+  }
+  CO_TRY(query.direction, read_direction(body));
   CO_TRY(auto types, body.texts("edges"));
   query.types = types.value_or(std::vector<std::string>());
   CO_TRY(const auto depth, body.whole_number("depth", 1, static_cast<std::int64_t>(index::Index::kDepthMax)));
@@ -267,23 +280,70 @@ Task<Response> query_graph(Context context, Principal who, Request& request) {
   for (const auto& edge : answer.edges)
     edges.push_back(
         bj::object{{"from", node_json(edge.from)}, {"to", node_json(edge.to)}, {"type", edge.type}});
-  co_return json_response(
-      200,
-      bj::object{{"nodes", std::move(nodes)}, {"edges", std::move(edges)}, {"truncated", answer.truncated}});
+  bj::object body_out{{"nodes", std::move(nodes)},
+                      {"edges", std::move(edges)},
+                      {"truncated", answer.truncated},
+                      {"degraded", !answer.degraded_because.empty()}};
+  if (!answer.degraded_because.empty()) body_out["reason"] = answer.degraded_because;
+  co_return json_response(200, std::move(body_out));
+}
+
+bj::object state_json(index::Index& index) {
+  const auto progress = index.progress();
+  std::string because = index.degraded_because();
+  if (because.empty()) because = index.graph_degraded_because();
+  bj::object answer{{"backend", index.vector_backend()},
+                    {"graph_backend", index.graph_backend()},
+                    {"model", index.embedder().model()},
+                    {"dimension", index.embedder().dimension()},
+                    {"degraded", !because.empty()},
+                    {"doing", progress.doing.empty() ? bj::value(nullptr) : bj::value(progress.doing)},
+                    {"done", progress.done},
+                    {"total", progress.total},
+                    {"failure", progress.failure.empty() ? bj::value(nullptr) : bj::value(progress.failure)}};
+  if (!because.empty()) answer["reason"] = because;
+  return answer;
+}
+
+Task<Response> get_state(Context context, Principal, Request&) {
+  auto work = [index = context->index]() -> Result<bj::object> { return state_json(*index); };
+  CO_TRY(bj::object state, co_await off_loop<bj::object>(context, std::move(work)));
+  co_return json_response(200, std::move(state));
+}
+
+Task<Response> start_rebuild(Context context, Principal, Request&) {
+  auto work = [index = context->index]() -> Result<bj::object> {
+    TRY(index->start_rebuild());
+    return state_json(*index);
+  };
+  CO_TRY(bj::object state, co_await off_loop<bj::object>(context, std::move(work)));
+  co_return json_response(202, std::move(state));
+}
+
+Result<index::Edge> read_edge(const Body& body) {
+  const auto from = TRY(body.object("from", {"kind", "id"}));
+  const auto to = TRY(body.object("to", {"kind", "id"}));
+  if (!from) return fail(body.wrong("from", "an object with kind and id is wanted"));
+  if (!to) return fail(body.wrong("to", "an object with kind and id is wanted"));
+  index::Edge edge;
+  edge.from = TRY(read_node(*from));
+  edge.to = TRY(read_node(*to));
+  edge.type = TRY(body.required_text("type"));
+  if (edge.type.empty() || edge.type.size() > 64) return fail(body.wrong("type", "1 to 64 bytes are wanted"));
+  return edge;
+}
+
+Task<Response> remove_edge(Context context, Principal who, Request& request) {
+  CO_TRY(const Body body, Body::parse(request.body, {"from", "to", "type"}));
+  CO_TRY(const index::Edge edge, read_edge(body));
+  auto work = [index = context->index, tenant = who.tenant, edge] { return index->unrelate(tenant, {edge}); };
+  CO_TRY(const std::uint64_t removed, co_await off_loop<std::uint64_t>(context, std::move(work)));
+  co_return json_response(200, bj::object{{"removed", removed}});
 }
 
 Task<Response> add_edges(Context context, Principal who, Request& request) {
   CO_TRY(const Body body, Body::parse(request.body, {"from", "to", "type"}));
-  CO_TRY(const auto from, body.object("from", {"kind", "id"}));
-  CO_TRY(const auto to, body.object("to", {"kind", "id"}));
-  if (!from) co_return fail(body.wrong("from", "an object with kind and id is wanted"));
-  if (!to) co_return fail(body.wrong("to", "an object with kind and id is wanted"));
-  index::Edge edge;
-  CO_TRY(edge.from, read_node(*from));
-  CO_TRY(edge.to, read_node(*to));
-  CO_TRY(edge.type, body.required_text("type"));
-  if (edge.type.empty() || edge.type.size() > 64)
-    co_return fail(body.wrong("type", "1 to 64 bytes are wanted"));
+  CO_TRY(const index::Edge edge, read_edge(body));
   auto work = [index = context->index, tenant = who.tenant, edge] { return index->relate(tenant, {edge}); };
   CO_CHECK(co_await off_loop<void>(context, std::move(work)));
   co_return json_response(
@@ -307,6 +367,9 @@ void mount_index(net::Router& router, const Context& context) {
   route(router, context, Method::post, one + "/search", kRead, search_collection);
   route(router, context, Method::post, "/api/graph/query", kRead, query_graph);
   route(router, context, Method::post, "/api/graph/edges", kWrite, add_edges);
+  route(router, context, Method::post, "/api/graph/edges/delete", kWrite.ending(), remove_edge);
+  route(router, context, Method::get, "/api/index", kRead, get_state);
+  route(router, context, Method::post, "/api/index/rebuild", with_key(Permission::cluster), start_rebuild);
 }
 
 }  // namespace atl::api::rest

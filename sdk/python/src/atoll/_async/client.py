@@ -8,6 +8,7 @@ import httpx
 
 from .._wire import given, quoted
 from ..models import Record, SessionInfo, Snapshot, ToolCall, Verdict, parse
+from .knowledge import AsyncKnowledge
 from .session import AsyncSession, history_query, pages
 from .transport import AsyncTransport
 
@@ -44,6 +45,11 @@ class AsyncSandboxClient:
     @property
     def url(self) -> str:
         return self._transport.url
+
+    @property
+    def knowledge(self) -> AsyncKnowledge:
+        """Search by meaning, collections and relations."""
+        return AsyncKnowledge(self._transport)
 
     async def create(self, *, provider: Optional[str] = None, environment: Optional[str] = None,
                      agent: Optional[str] = None, metadata: Optional[Mapping[str, str]] = None,

@@ -9,6 +9,7 @@ import httpx
 
 from .._wire import given, quoted
 from ..models import Record, SessionInfo, Snapshot, ToolCall, Verdict, parse
+from .knowledge import Knowledge
 from .session import Session, history_query, pages
 from .transport import Transport
 
@@ -45,6 +46,11 @@ class SandboxClient:
     @property
     def url(self) -> str:
         return self._transport.url
+
+    @property
+    def knowledge(self) -> Knowledge:
+        """Search by meaning, collections and relations."""
+        return Knowledge(self._transport)
 
     def create(self, *, provider: Optional[str] = None, environment: Optional[str] = None,
                      agent: Optional[str] = None, metadata: Optional[Mapping[str, str]] = None,

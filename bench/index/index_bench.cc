@@ -1,0 +1,38 @@
+// Nearest vectors by VectorIndex against all of them compared. One line of JSON.
+//
+//   index_bench COUNT [QUERIES]
+#include "bench/index/vectors.h"
+#include "index/vector_index.h"
+
+using namespace bench;
+
+namespace {
+
+void run_ours(std::size_t count, std::size_t query_count) {
+  Source source;
+  Exact exact(some(source, query_count));
+  const auto timed = some(source, 1000);
+  const std::uint64_t before = resident_bytes();
+  atl::index::VectorIndex index(kDimension);
+  double build = 0;
+  for (std::uint64_t number = 1; number <= count; ++number) {
+    const Vector vector = source.next();
+    exact.see(number, vector);
+    const auto begun = Steady::now();
+    if (!index.put(number, vector)) return;
+    build += seconds_since(begun);
+    if (number % 100'000 == 0) fmt::print(stderr, "ours: {} in {:.0f} s\n", number, build);
+  }
+  report("ours", count, build, resident_bytes() - before, exact, timed, [&](const Vector& query) {
+    std::vector<std::uint64_t> found;
+    for (const auto& one : index.nearest(query, kWanted)) found.push_back(one.number);
+    return found;
+  });
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  run_ours(argc > 1 ? std::stoull(argv[1]) : 20'000, argc > 2 ? std::stoull(argv[2]) : 100);
+  return 0;
+}

@@ -1,0 +1,74 @@
+# Made by tools/make_sync.py from _async/knowledge.py; change that one.
+"""What can be found: search by meaning, collections, relations."""
+from __future__ import annotations
+
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
+
+from .._wire import given, quoted
+from .transport import Transport
+
+Node = Tuple[str, str]  # kind, id
+
+
+def _node(node: Node) -> Dict[str, str]:
+    return {"kind": node[0], "id": node[1]}
+
+
+class Knowledge:
+    """Answers are those of the service as they are; `degraded` in them says that something was left out."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    def search(self, query: str, *, kinds: Optional[Sequence[str]] = None, limit: int = 10,
+                     offset: int = 0) -> Dict[str, Any]:
+        """Tools, skills, prompts, agents, executions and artifacts, the best first: `hits` with kind, id and score."""
+        body = given(query=query, kinds=None if kinds is None else [*kinds], limit=limit, offset=offset)
+        return dict(self._transport.json("POST", "/api/index/search", body=body, idempotent=True))
+
+    def collections(self) -> List[Dict[str, Any]]:
+        return list((self._transport.json("GET", "/api/index/collections"))["collections"])
+
+    def make_collection(self, name: str, *, dimension: Optional[int] = None) -> Dict[str, Any]:
+        """`dimension`: the caller makes the vectors. One that is there stays as it is."""
+        path = f"/api/index/collections/{quoted(name)}"
+        return dict(self._transport.json("PUT", path, body=given(dimension=dimension), idempotent=True))
+
+    def remove_collection(self, name: str) -> None:
+        self._transport.call("DELETE", f"/api/index/collections/{quoted(name)}")
+
+    def put_points(self, collection: str, points: Sequence[Mapping[str, Any]]) -> int:
+        """Each with an id and a text or a vector; all or none of them, at most 1,000."""
+        path = f"/api/index/collections/{quoted(collection)}/points"
+        body = {"points": [dict(point) for point in points]}
+        return int((self._transport.json("POST", path, body=body, idempotent=True))["points"])
+
+    def remove_points(self, collection: str, ids: Sequence[str]) -> int:
+        path = f"/api/index/collections/{quoted(collection)}/points/delete"
+        return int((self._transport.json("POST", path, body={"ids": [*ids]}, idempotent=True))["removed"])
+
+    def search_points(self, collection: str, query: Optional[str] = None, *,
+                            vector: Optional[Sequence[float]] = None, filter: Optional[Mapping[str, Any]] = None,
+                            limit: int = 10, offset: int = 0) -> Dict[str, Any]:
+        body = given(query=query, vector=None if vector is None else [*vector],
+                     filter=None if filter is None else dict(filter), limit=limit, offset=offset)
+        path = f"/api/index/collections/{quoted(collection)}/search"
+        return dict(self._transport.json("POST", path, body=body, idempotent=True))
+
+    def related(self, start: Node, *, to: Optional[Node] = None, edges: Optional[Sequence[str]] = None,
+                      direction: Optional[str] = None, depth: int = 1) -> Dict[str, Any]:
+        """Nodes and edges around something, or with `to` one of the shortest ways to it."""
+        body = given(edges=None if edges is None else [*edges], direction=direction, depth=depth)
+        body["from"] = _node(start)
+        if to is not None:
+            body["to"] = _node(to)
+        return dict(self._transport.json("POST", "/api/graph/query", body=body, idempotent=True))
+
+    def relate(self, start: Node, type: str, end: Node) -> None:
+        body = {"from": _node(start), "type": type, "to": _node(end)}
+        self._transport.json("POST", "/api/graph/edges", body=body, idempotent=True)
+
+    def unrelate(self, start: Node, type: str, end: Node) -> bool:
+        body = {"from": _node(start), "type": type, "to": _node(end)}
+        answer = self._transport.json("POST", "/api/graph/edges/delete", body=body, idempotent=True)
+        return bool(answer["removed"])

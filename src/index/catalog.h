@@ -1,0 +1,171 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "index/types.h"
+#include "index/vector_backend.h"
+#include "store/sqlite.h"
+
+namespace atl::index {
+
+// Where documents lie: a collection of a tenant, or the service's own documents of it (name "").
+struct Place {
+  PlaceId id = 0;  // never used twice
+  std::string tenant, name, model;
+  std::size_t dimension = 0;
+};
+
+struct CatalogLimits {
+  std::size_t collections_max;
+  std::uint64_t points_max, documents_max, edges_max;
+  std::uint64_t waiting_max;  // changes that wait for a server; more, and it is filled anew
+};
+
+// As a JSON list of texts.
+std::string json_list(const std::vector<std::string>& texts);
+
+// The database of the index: documents with their vectors, words, relations, and what waits to be told to
+// servers. It is the truth; everything else is made from it. A document's number is never used twice and its
+// vector never changes, so that whatever has a number has the right vector.
+//
+// Safe from every thread; calls block.
+class Catalog {
+ public:
+  // `path` may be ":memory:". What waits for servers is written down for those that are.
+  struct Servers {
+    bool vectors = false, graph = false;
+  };
+  static Result<std::unique_ptr<Catalog>> open(const std::string& path, CatalogLimits limits,
+                                               Servers servers);
+
+  // 16 hex digits that no other database has.
+  const std::string& id() const { return id_; }
+
+  // Code::not_found if nobody made it.
+  Result<Place> place(const std::string& tenant, const std::string& name);
+  // Made if it is missing. Code::resource_exhausted.
+  Result<Place> make_place(const std::string& tenant, const std::string& name, const std::string& model,
+                           std::size_t dimension, WallTime now);
+  Result<std::vector<Place>> places();
+  Result<std::vector<Collection>> collections(const std::string& tenant);
+  Result<void> drop_place(const Place& place);
+  // Its vectors are of another model from now on; those of the one before are stale.
+  Result<void> set_model(const Place& place, const std::string& model, std::size_t dimension);
+
+  // Everything a call changed, for whoever keeps vectors.
+  using Changes = std::vector<VectorChange>;
+  // `vectors[i]` and `models[i]` are of documents[i]; model "": the caller's own vector.
+  Result<Changes> put(const Place& place, const std::vector<Document>& documents,
+                      const std::vector<std::string>& models);
+  Result<Changes> replace_kind(const Place& place, const std::string& kind,
+                               const std::vector<Document>& documents, const std::string& model);
+  Result<Changes> remove(const Place& place, const std::vector<std::string>& ids);
+
+  // Documents of a place whose vector is of another model than the place, at most `count`, with numbers.
+  struct Stale {
+    std::int64_t number = 0;
+    std::string text;
+  };
+  Result<std::vector<Stale>> stale(const Place& place, std::size_t count);
+  Result<std::uint64_t> count_stale();
+  // The document goes on under a new number. One that is gone meanwhile is left out.
+  Result<Changes> renew(const Place& place, const std::vector<Stale>& which,
+                        const std::vector<Vector>& vectors);
+
+  Result<std::vector<std::uint64_t>> numbers(const Place& place);
+  Result<std::uint64_t> count(const Place& place);
+  // How many vectors of that dimension there are, over all places.
+  Result<std::uint64_t> count_vectors(std::size_t dimension);
+  // Those with numbers over `after`, in their order; a batch at a time so that nobody waits for long.
+  Result<Changes> all_vectors_after(std::uint64_t after, std::size_t count);
+  Result<Changes> vectors_of(const Place& place, std::span<const std::uint64_t> numbers);
+
+  // Those with these kinds (none: all) and all of these members; at most `count` of them.
+  Result<std::vector<std::uint64_t>> matching(PlaceId place, const VectorQuery& query, std::size_t count);
+  Result<bool> matches(PlaceId place, std::uint64_t number, const VectorQuery& query);
+  // Numbers, the best first.
+  Result<std::vector<std::uint64_t>> by_words(const Place& place, const SearchRequest& request,
+                                              const VectorQuery& conditions, std::size_t count);
+  // Only of this very place, and only if it fulfils the conditions.
+  Result<std::optional<Hit>> hit(const Place& place, std::uint64_t number, const VectorQuery& conditions);
+
+  // Makes the list of words anew from the documents.
+  Result<void> rebuild_words();
+
+  Result<void> relate(const std::string& tenant, const std::vector<Edge>& edges);
+  Result<std::uint64_t> unrelate(const std::string& tenant, const std::vector<Edge>& edges);
+  // In their order, at most `limit` of each node.
+  Result<std::vector<Edge>> edges_of(const std::string& tenant, std::span<const Node> nodes,
+                                     const std::vector<std::string>& types, Direction direction,
+                                     std::size_t limit);
+  struct StoredEdge {
+    std::int64_t number = 0;
+    std::string tenant;
+    Edge edge;
+  };
+  Result<std::vector<StoredEdge>> edges_after(std::int64_t after, std::size_t count);
+  Result<std::uint64_t> count_edges();
+  Result<void> forget_tenant(const std::string& tenant);
+
+  // What a server of vectors, or of relations, has yet to be told, the oldest first.
+  struct WaitingVector {
+    std::int64_t sequence = 0;
+    PlaceId place = 0;
+    std::size_t dimension = 0;
+    std::uint64_t number = 0;  // 0: the whole place is gone
+  };
+  struct WaitingEdge {
+    std::int64_t sequence = 0;
+    std::string tenant;
+    std::string what;  // "relate", "unrelate", "forget" (the tenant)
+    Edge edge;
+  };
+  Result<std::vector<WaitingVector>> waiting_vectors(std::size_t count);
+  Result<std::vector<WaitingEdge>> waiting_edges(std::size_t count);
+  Result<std::uint64_t> count_waiting(const char* table);
+  Result<void> told(const char* table, std::int64_t up_to);
+  // The change that a waiting entry means now; one whose document is gone is a removal.
+  Result<VectorChange> current(const WaitingVector& waiting);
+  // Nothing waits any more: the server is filled from the beginning.
+  Result<void> forget_waiting(const char* table);
+
+  Result<std::string> note(const std::string& name);  // "" if there is none
+  Result<void> set_note(const std::string& name, const std::string& value);
+
+  static constexpr const char *kVectors = "waiting_vectors", *kEdges = "waiting_edges";
+
+ private:
+  Catalog(store::Connection database, CatalogLimits limits, Servers servers)
+      : database_(std::move(database)), limits_(limits), servers_(servers) {}
+  // All of these belong to a holder of mutex_.
+  Result<void> in_transaction(const std::function<Result<void>()>& work);
+  Result<void> insert(const Place& place, const Document& document, const std::string& model,
+                      Changes& changes);
+  Result<void> remove_number(const Place& place, std::uint64_t number, const std::string& kind,
+                             Changes& changes);
+  Result<std::uint64_t> add_to_count(const Place& place, const std::string& kind, int change);
+  Result<void> remove_all_of(const Place& place);
+  Result<void> keep_bounds(const Place& place, const std::string& kind, Changes& changes);
+  Result<void> keep_edge_bound(const std::string& tenant, std::uint64_t added);
+  Result<void> wait_for_server(const Place& place, const Changes& changes);
+  Result<void> wait_edge(const std::string& tenant, const char* what, const Edge& edge);
+  Result<void> keep_waiting_bound(const char* table);
+  Result<std::int64_t> one_number(std::string_view sql, std::int64_t argument = 0);
+
+  std::mutex mutex_;
+  store::Connection database_;
+  CatalogLimits limits_;
+  Servers servers_;
+  std::string id_;
+  std::map<std::string, std::uint64_t> edge_counts_;                 // by tenant
+  std::map<std::pair<PlaceId, std::string>, std::uint64_t> counts_;  // of documents, by place and kind
+};
+
+}  // namespace atl::index

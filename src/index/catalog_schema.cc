@@ -1,0 +1,88 @@
+#include "index/catalog_schema.h"
+
+#include <fmt/format.h>
+
+#include <string>
+
+namespace atl::index {
+namespace {
+
+constexpr int kVersion = 2;
+
+constexpr const char* kTables = R"sql(
+CREATE TABLE places (id INTEGER PRIMARY KEY AUTOINCREMENT, tenant TEXT, name TEXT, model TEXT, dimension INTEGER,
+  created INTEGER, UNIQUE (tenant, name));
+CREATE TABLE documents (number INTEGER PRIMARY KEY AUTOINCREMENT, place INTEGER, kind TEXT, id TEXT, title TEXT,
+  body TEXT, payload TEXT, model TEXT, dimension INTEGER, vector TEXT, UNIQUE (place, kind, id));
+CREATE INDEX documents_by_model ON documents (place, dimension, model);
+CREATE INDEX documents_by_id ON documents (place, id);
+CREATE TABLE members (place INTEGER, member TEXT, number INTEGER, PRIMARY KEY (place, member, number)) WITHOUT ROWID;
+CREATE INDEX members_by_number ON members (place, number);
+CREATE VIRTUAL TABLE words USING fts5(place, title, body, tokenize='porter unicode61');
+CREATE TABLE edges (number INTEGER PRIMARY KEY AUTOINCREMENT, tenant TEXT, from_kind TEXT, from_id TEXT, type TEXT,
+  to_kind TEXT, to_id TEXT, UNIQUE (tenant, from_kind, from_id, type, to_kind, to_id));
+CREATE INDEX edges_back ON edges (tenant, to_kind, to_id);
+CREATE TABLE waiting_vectors (sequence INTEGER PRIMARY KEY AUTOINCREMENT, place INTEGER, dimension INTEGER,
+  number INTEGER);
+CREATE TABLE waiting_edges (sequence INTEGER PRIMARY KEY AUTOINCREMENT, tenant TEXT, what TEXT, from_kind TEXT,
+  from_id TEXT, type TEXT, to_kind TEXT, to_id TEXT);
+CREATE TABLE notes (name TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
+)sql";
+
+// Version 1 had the place in every document and no models of vectors. Members of payloads come when the
+// documents are put again; collections of before get them here, by the JSON functions of the database.
+constexpr const char* kFromFirst = R"sql(
+INSERT INTO places (tenant, name, model, dimension, created) SELECT tenant, name, model, dimension, created FROM old_collections;
+INSERT OR IGNORE INTO places (tenant, name, model, dimension, created) SELECT DISTINCT tenant, '', 'hash', 384, 0 FROM old_documents
+  WHERE collection='';
+INSERT INTO documents (number, place, kind, id, title, body, payload, model, dimension, vector)
+  SELECT old.number, places.id, old.kind, old.id, old.title, old.body, old.payload, places.model,
+    length(CAST(old.vector AS BLOB))/4, old.vector
+  FROM old_documents AS old JOIN places ON places.tenant=old.tenant AND places.name=old.collection;
+INSERT INTO words (rowid, place, title, body) SELECT number, 'p'||place, title, body FROM documents;
+INSERT OR IGNORE INTO members (place, member, number)
+  SELECT documents.place, one.key||'='||CASE one.type WHEN 'text' THEN json_quote(one.value) WHEN 'true' THEN 'true'
+    WHEN 'false' THEN 'false' WHEN 'null' THEN 'null' ELSE one.value END, documents.number
+  FROM documents, json_each(documents.payload) AS one;
+INSERT INTO edges (tenant, from_kind, from_id, type, to_kind, to_id) SELECT tenant, from_kind, from_id, type, to_kind, to_id
+  FROM old_edges;
+DROP TABLE old_collections; DROP TABLE old_documents; DROP TABLE old_edges; DROP TABLE graphs;
+)sql";
+
+constexpr const char* kSetAside = R"sql(
+DROP TABLE words;
+DROP INDEX edges_back;
+ALTER TABLE collections RENAME TO old_collections;
+ALTER TABLE documents RENAME TO old_documents;
+ALTER TABLE edges RENAME TO old_edges;
+)sql";
+
+Result<void> make_anew(store::Connection& database, bool is_first) {
+  if (is_first) TRY(database.script(kSetAside));
+  TRY(database.script(kTables));
+  if (is_first) TRY(database.script(kFromFirst));
+  return database.script(fmt::format("PRAGMA user_version={}", kVersion));
+}
+
+}  // namespace
+
+Result<void> bring_up_schema(store::Connection& database) {
+  int version = 0;
+  bool has_tables = false;
+  TRY(database.query("PRAGMA user_version",
+                     [&](const store::Row& row) { version = static_cast<int>(row.integer(0)); }));
+  TRY(database.query("SELECT 1 FROM sqlite_master WHERE name='documents'",
+                     [&](const store::Row&) { has_tables = true; }));
+  if (version > kVersion)
+    return fail(Code::unsupported,
+                fmt::format("the index was written by a newer Atoll (version {}, this one knows {})", version,
+                            kVersion));
+  if (version == kVersion) return {};
+  TRY(database.run("BEGIN IMMEDIATE"));
+  auto made = make_anew(database, has_tables);
+  if (made) made = database.script("COMMIT");
+  if (!made && database.in_transaction()) (void)database.run("ROLLBACK");
+  return made;
+}
+
+}  // namespace atl::index

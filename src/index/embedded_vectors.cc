@@ -1,0 +1,276 @@
+#include "index/embedded_vectors.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "base/log.h"
+
+namespace atl::index {
+namespace {
+
+constexpr std::size_t kAtOnce = 20'000;         // vectors that a caller waits for; more are made ready beside
+constexpr std::size_t kExactMax = 20'000;       // matches that are all compared
+constexpr std::size_t kCandidatesMax = 16'384;  // of a graph, when conditions leave few of them
+constexpr std::size_t kReadBatch = 512, kUnderLock = 8;
+
+std::string note_of(PlaceId place) {
+  return fmt::format("graph_{}", place);
+}
+
+}  // namespace
+
+EmbeddedVectors::EmbeddedVectors(Catalog& catalog, std::string directory, std::uint64_t memory_max)
+    : catalog_(catalog), directory_(std::move(directory)), memory_max_(memory_max) {}
+
+EmbeddedVectors::~EmbeddedVectors() {
+  store_changed();
+}
+
+std::string EmbeddedVectors::path_of(PlaceId place) const {
+  return fmt::format("{}/{}.hnsw", directory_, place);
+}
+
+std::shared_ptr<EmbeddedVectors::Graph> EmbeddedVectors::find(PlaceId place) {
+  const std::lock_guard lock(mutex_);
+  const auto found = graphs_.find(place);
+  if (found == graphs_.end()) return nullptr;
+  found->second->used = ++uses_;
+  return found->second;
+}
+
+std::unique_ptr<VectorIndex> EmbeddedVectors::load(PlaceId place, std::size_t dimension) {
+  if (directory_.empty()) return nullptr;
+  const auto wanted = catalog_.note(note_of(place));
+  if (!wanted || wanted->empty()) return nullptr;
+  const auto digest = VectorIndex::digest_of(path_of(place));
+  auto loaded = digest && *digest == *wanted ? VectorIndex::load(path_of(place), dimension)
+                                             : fail(Code::data_loss, "the stored vectors are damaged");
+  if (loaded) return std::move(*loaded);
+  log::warn("stored vectors are made anew", {{"error", loaded.error().message()}});
+  return nullptr;
+}
+
+Result<std::shared_ptr<EmbeddedVectors::Graph>> EmbeddedVectors::make(PlaceId id, std::size_t dimension,
+                                                                      const Step& step, bool may_wait) {
+  const std::lock_guard making(making_);
+  if (auto there = find(id)) return there;
+  Place place;
+  for (Place& one : TRY(catalog_.places()))
+    if (one.id == id) place = std::move(one);
+  if (place.id == 0 || place.dimension != dimension) {
+    const std::lock_guard lock(mutex_);
+    wanted_.erase(id);
+    return fail(Code::not_found, "the place is gone");
+  }
+  auto graph = std::make_shared<Graph>();
+  graph->vectors = load(id, dimension);
+  if (!graph->vectors) graph->vectors = std::make_unique<VectorIndex>(dimension);
+  auto missing = TRY(reconcile(place, *graph->vectors));
+  if (!may_wait && missing.size() > kAtOnce) {
+    const std::lock_guard lock(mutex_);
+    wanted_.insert(id);
+    return fail(Code::unavailable,
+                fmt::format("the vectors of {} documents are being made ready", missing.size()));
+  }
+  graph->is_changed = !missing.empty();
+  TRY(add(place, missing, *graph->vectors, step));
+  // Whoever changes the catalog looks for the graph afterwards, under this lock: what was changed while it
+  // was made is seen here, what is changed from now on finds it.
+  const std::lock_guard lock(mutex_);
+  missing = TRY(reconcile(place, *graph->vectors));
+  TRY(add(place, missing, *graph->vectors, step));
+  wanted_.erase(id);
+  graph->used = ++uses_;
+  return graphs_.emplace(id, std::move(graph)).first->second;
+}
+
+// The catalog is the truth: the graph loses what is gone. Gives what it lacks.
+Result<std::vector<std::uint64_t>> EmbeddedVectors::reconcile(const Place& place, VectorIndex& vectors) {
+  const auto numbers = TRY(catalog_.numbers(place));
+  std::vector<std::uint64_t> missing;
+  const std::unordered_set<std::uint64_t> present(numbers.begin(), numbers.end());
+  for (const std::uint64_t number : vectors.numbers())
+    if (!present.contains(number)) vectors.remove(number);
+  for (const std::uint64_t number : numbers)
+    if (!vectors.has(number)) missing.push_back(number);
+  return missing;
+}
+
+Result<void> EmbeddedVectors::add(const Place& place, std::span<const std::uint64_t> numbers,
+                                  VectorIndex& vectors, const Step& step) {
+  for (std::size_t at = 0; at < numbers.size(); at += kReadBatch) {
+    const auto batch = numbers.subspan(at, std::min(kReadBatch, numbers.size() - at));
+    for (const VectorChange& change : TRY(catalog_.vectors_of(place, batch)))
+      TRY(vectors.put(change.number, *change.vector));
+    if (!step(batch.size())) return fail(Code::canceled, "stopping");
+  }
+  return {};
+}
+
+Result<std::shared_ptr<EmbeddedVectors::Graph>> EmbeddedVectors::graph_of(PlaceId place,
+                                                                          std::size_t dimension) {
+  if (auto there = find(place)) return there;
+  {
+    const std::lock_guard lock(mutex_);
+    if (wanted_.contains(place)) return fail(Code::unavailable, "the vectors are being made ready");
+  }
+  auto made = TRY(make(
+      place, dimension, [](std::uint64_t) { return true; }, false));
+  make_room();
+  return made;
+}
+
+Result<void> EmbeddedVectors::prepare(const Place& place, const Step& step) {
+  TRY(make(place.id, place.dimension, step, true));
+  make_room();
+  return {};
+}
+
+Result<void> EmbeddedVectors::renew(const Place& place, const Step& step) {
+  TRY(drop(place.id, place.dimension));
+  {
+    const std::lock_guard lock(mutex_);
+    wanted_.insert(place.id);
+  }
+  return prepare(place, step);
+}
+
+std::vector<PlaceId> EmbeddedVectors::wanted() {
+  const std::lock_guard lock(mutex_);
+  return {wanted_.begin(), wanted_.end()};
+}
+
+// Called after the catalog has them: a graph that is not in memory is made from there.
+Result<void> EmbeddedVectors::apply(std::size_t dimension, std::span<const VectorChange> changes) {
+  for (std::size_t at = 0; at < changes.size();) {
+    const PlaceId place = changes[at].place;
+    const std::shared_ptr<Graph> graph = find(place);
+    if (!graph) {
+      // Made now, with these in it, or in the background if that takes long: the first search is not to wait.
+      (void)graph_of(place, dimension);
+      while (at < changes.size() && changes[at].place == place) ++at;
+      continue;
+    }
+    const std::unique_lock lock(graph->mutex);
+    if (graph->vectors->dimension() != dimension) return fail(Code::internal, "vectors of another dimension");
+    graph->is_changed = true;
+    for (std::size_t count = 0; count < kUnderLock && at < changes.size() && changes[at].place == place;
+         ++count, ++at) {
+      if (changes[at].vector) {
+        TRY(graph->vectors->put(changes[at].number, *changes[at].vector));
+      } else {
+        graph->vectors->remove(changes[at].number);
+      }
+    }
+    if (!graph->vectors->is_worn()) continue;
+    const std::lock_guard mine(mutex_);
+    graphs_.erase(place);  // made from the catalog when it is needed
+  }
+  return {};
+}
+
+Result<void> EmbeddedVectors::drop(PlaceId place, std::size_t) {
+  {
+    const std::lock_guard lock(mutex_);
+    graphs_.erase(place);
+    wanted_.erase(place);
+  }
+  if (!directory_.empty()) ::unlink(path_of(place).c_str());
+  return catalog_.set_note(note_of(place), "");
+}
+
+Result<std::vector<Neighbour>> EmbeddedVectors::nearest(PlaceId place, std::size_t dimension,
+                                                        const VectorQuery& query) {
+  const std::shared_ptr<Graph> graph = TRY(graph_of(place, dimension));
+  const bool has_conditions = !query.kinds.empty() || !query.members.empty();
+  if (!has_conditions) {
+    const std::shared_lock lock(graph->mutex);
+    return graph->vectors->nearest(query.vector, query.count);
+  }
+  const auto matching = TRY(catalog_.matching(place, query, kExactMax + 1));
+  if (matching.size() <= kExactMax) {
+    const std::shared_lock lock(graph->mutex);
+    return graph->vectors->nearest_of(query.vector, matching, query.count);
+  }
+  // Many fulfil the conditions, so some of the nearest do.
+  std::vector<Neighbour> found;
+  for (std::size_t wanted = query.count * 2;; wanted *= 4) {
+    std::vector<Neighbour> near;
+    {
+      const std::shared_lock lock(graph->mutex);
+      near = graph->vectors->nearest(query.vector, std::min(wanted, kCandidatesMax));
+    }
+    found.clear();
+    for (const Neighbour& one : near)
+      if (found.size() < query.count && TRY(catalog_.matches(place, one.number, query))) found.push_back(one);
+    if (found.size() >= query.count || wanted >= kCandidatesMax || near.size() < wanted) return found;
+  }
+}
+
+Result<std::uint64_t> EmbeddedVectors::count(std::size_t dimension) {
+  std::uint64_t count = 0;
+  for (const Place& place : TRY(catalog_.places())) {
+    if (place.dimension != dimension) continue;
+    const auto graph = TRY(graph_of(place.id, dimension));
+    const std::shared_lock lock(graph->mutex);
+    count += graph->vectors->size();
+  }
+  return count;
+}
+
+Result<void> EmbeddedVectors::clear(std::size_t dimension) {
+  for (const Place& place : TRY(catalog_.places()))
+    if (place.dimension == dimension) TRY(drop(place.id, dimension));
+  return {};
+}
+
+Result<void> EmbeddedVectors::store(PlaceId place, Graph& graph) {
+  const std::shared_lock lock(graph.mutex);
+  graph.is_changed = false;
+  auto digest = graph.vectors->save(path_of(place));
+  if (!digest) {
+    graph.is_changed = true;
+    return fail(std::move(digest).error());
+  }
+  return catalog_.set_note(note_of(place), *digest);
+}
+
+void EmbeddedVectors::store_changed() {
+  if (directory_.empty()) return;
+  std::map<PlaceId, std::shared_ptr<Graph>> graphs;
+  {
+    const std::lock_guard lock(mutex_);
+    graphs = graphs_;
+  }
+  for (const auto& [place, graph] : graphs) {
+    if (!graph->is_changed) continue;
+    if (auto stored = store(place, *graph); !stored)
+      log::warn("vectors are made anew at the next start", {{"error", stored.error().message()}});
+  }
+}
+
+// The one that was asked for longest ago goes, after it has been stored.
+void EmbeddedVectors::make_room() {
+  while (!directory_.empty()) {
+    PlaceId oldest = 0;
+    std::shared_ptr<Graph> graph;
+    {
+      const std::lock_guard lock(mutex_);
+      std::uint64_t memory = 0;
+      for (const auto& [place, one] : graphs_) {
+        memory += one->vectors->memory();
+        if (!graph || one->used < graph->used) std::tie(oldest, graph) = std::tie(place, one);
+      }
+      if (memory <= memory_max_ || graphs_.size() < 2) return;
+    }
+    if (graph->is_changed)
+      if (auto stored = store(oldest, *graph); !stored) return;
+    const std::lock_guard lock(mutex_);
+    if (!graph->is_changed) graphs_.erase(oldest);
+  }
+}
+
+}  // namespace atl::index

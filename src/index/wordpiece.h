@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "base/result.h"
+
+namespace atl::index {
+
+// Text to the numbers of a model of BERT's family: lower case, no accents, words and signs apart, words cut
+// into the longest parts that the vocabulary has.
+class WordPiece {
+ public:
+  // A tokenizer.json with a model "WordPiece". Code::invalid_argument for anything else.
+  static Result<WordPiece> load(std::string_view json);
+
+  // With [CLS] in front and [SEP] behind, at most `most` with them.
+  std::vector<std::int64_t> encode(std::string_view text, std::size_t most) const;
+
+ private:
+  WordPiece() = default;
+  void add_word(std::u32string_view word, std::size_t most, std::vector<std::int64_t>& to) const;
+
+  std::unordered_map<std::string, std::int64_t> vocabulary_;
+  std::int64_t unknown_ = 0, first_ = 0, last_ = 0;
+};
+
+}  // namespace atl::index
