@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -50,7 +51,9 @@ Result<void> move_bytes(int fd, char* bytes, std::size_t size, bool is_write,
     const int ready = ::poll(&watched, 1, wait);
     if (ready < 0 && errno != EINTR) return fail(errno_error(errno, "wait for the sentence model"));
     if (ready <= 0) continue;
-    const ssize_t moved = is_write ? ::write(fd, bytes, size) : ::read(fd, bytes, size);
+    // To a process that ended: an error, never a signal. Standard output of the worker is no socket.
+    ssize_t moved = is_write ? ::send(fd, bytes, size, MSG_NOSIGNAL) : ::read(fd, bytes, size);
+    if (is_write && moved < 0 && errno == ENOTSOCK) moved = ::write(fd, bytes, size);
     if (moved < 0 && (errno == EINTR || errno == EAGAIN)) continue;
     if (moved <= 0) return fail(Code::unavailable, "the process of the sentence model ended");
     bytes += moved;
@@ -132,16 +135,20 @@ class OnnxEmbedder final : public Embedder {
   }
 
   Result<void> begin() {
-    os::Pipe to = TRY(os::pipe());
+    int pair[2];
+    if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)
+      return fail(errno_error(errno, "make a socket"));
+    os::Fd mine(pair[0]);
+    const os::Fd its(pair[1]);
     os::Pipe from = TRY(os::pipe());
     os::SpawnOptions options;
     options.program = options_.program;
     options.arguments = {"embed-worker", options_.directory};
     options.environment = {"PATH=/usr/bin:/bin", "OMP_NUM_THREADS=1"};
-    options.input = to.read.get();
+    options.input = its.get();
     options.output = from.write.get();
     child_ = TRY(os::spawn(options));
-    to_ = std::move(to.write);
+    to_ = std::move(mine);
     from_ = std::move(from.read);
     return {};
   }
