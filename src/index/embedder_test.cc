@@ -118,7 +118,8 @@ TEST(WordPieceTest, OfAFile) {
   const auto words = WordPiece::load(*os::read_file(tokenizer, 64U << 20));
   ASSERT_TRUE(words) << words.error().message();
   boost::json::array all;
-  for (const auto& text : boost::json::parse(*os::read_file(texts, 64U << 20)).as_array()) {
+  const boost::json::value parsed = boost::json::parse(*os::read_file(texts, 64U << 20));
+  for (const auto& text : parsed.as_array()) {
     boost::json::array numbers;
     for (const std::int64_t number : words->encode(std::string(text.as_string()), 256))
       numbers.push_back(number);
