@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "sandbox/interruptible.h"
+#include "sandbox/endable.h"
 
 namespace atl::sandbox {
 
@@ -51,7 +51,7 @@ Task<ExecutionEvent> GuestExecution::next() {
 
 namespace {
 
-class GuestExecutionStream final : public ExecutionStream, public Interruptible {
+class GuestExecutionStream final : public ExecutionStream, public Endable {
  public:
   GuestExecutionStream(std::shared_ptr<GuestExecution> execution, StreamCalls calls)
       : execution_(std::move(execution)), calls_(std::move(calls)) {}
@@ -62,7 +62,7 @@ class GuestExecutionStream final : public ExecutionStream, public Interruptible 
     calls_.heard();
     co_return event;
   }
-  void interrupt() override { calls_.interrupted(); }
+  void end(std::string reason) override { calls_.ended(std::move(reason)); }
 
  private:
   std::shared_ptr<GuestExecution> execution_;

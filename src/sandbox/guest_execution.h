@@ -51,10 +51,11 @@ class GuestExecution {
 // More results of one execution end it.
 inline constexpr std::size_t kResultsMax = 128U << 20;
 
-// What its interpreter hears of a stream: after each event, when the stream is dropped, when it is to be
-// interrupted.
+// What its interpreter hears of a stream: after each event, when the stream is dropped, when its execution is
+// to be ended for this reason.
 struct StreamCalls {
-  std::function<void()> heard, gone, interrupted;
+  std::function<void()> heard, gone;
+  std::function<void(std::string)> ended;
 };
 std::unique_ptr<ExecutionStream> stream_of(std::shared_ptr<GuestExecution> execution, StreamCalls calls);
 

@@ -236,10 +236,10 @@ Task<std::unique_ptr<ExecutionStream>> GuestInterpreter::execute(ExecutionSpec s
   auto gone = [weak = weak_from_this(), execution] {
     if (const auto interpreter = weak.lock()) interpreter->drop(execution);
   };
-  auto interrupted = [weak = weak_from_this(), execution] {
-    if (const auto interpreter = weak.lock()) interpreter->interrupt(execution);
+  auto ended = [weak = weak_from_this(), execution](std::string reason) {
+    if (const auto interpreter = weak.lock()) interpreter->end(execution, std::move(reason));
   };
-  co_return stream_of(execution, {std::move(heard), std::move(gone), std::move(interrupted)});
+  co_return stream_of(execution, {std::move(heard), std::move(gone), std::move(ended)});
 }
 
 void GuestInterpreter::drop(const std::shared_ptr<GuestExecution>& execution) {
@@ -347,12 +347,12 @@ Task<void> GuestInterpreter::interrupt() {
   co_return Result<void>();
 }
 
-void GuestInterpreter::interrupt(const std::shared_ptr<GuestExecution>& execution) {
-  if (execution == current_) return interrupt_current();
+void GuestInterpreter::end(const std::shared_ptr<GuestExecution>& execution, std::string reason) {
+  if (execution == current_) return end_current(Ending::killed, std::move(reason));
   if (std::erase(waiting_, execution) == 0) return;
   Outcome outcome;
-  outcome.ending = Ending::killed, outcome.signal = SIGINT;
-  outcome.reason = "it was interrupted before it began";
+  outcome.ending = Ending::killed, outcome.signal = SIGKILL;
+  outcome.reason = std::move(reason);
   execution->finish(std::move(outcome), 0);
 }
 

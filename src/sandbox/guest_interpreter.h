@@ -103,8 +103,8 @@ class GuestInterpreter final : public Interpreter,
   // By a signal, and again until it is heard or the interpreter is killed.
   void interrupt_again(int attempt);
   void interrupt_later(std::chrono::milliseconds wait, int attempt);
-  // One execution: the one that runs, or one that waits and then never begins.
-  void interrupt(const std::shared_ptr<GuestExecution>& execution);
+  // By force: the execution that runs, or one that waits and then never begins.
+  void end(const std::shared_ptr<GuestExecution>& execution, std::string reason);
   void drop(const std::shared_ptr<GuestExecution>& execution);
   void fail_all(const Outcome& outcome);
   void say(std::string words);

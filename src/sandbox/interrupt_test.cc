@@ -1,8 +1,8 @@
 // An interrupt reaches the execution that it is meant for, and no other.
 #include <gtest/gtest.h>
 
+#include "sandbox/endable.h"
 #include "sandbox/interpreter_harness.h"
-#include "sandbox/interruptible.h"
 
 namespace atl::sandbox {
 namespace {
@@ -71,24 +71,38 @@ TEST_P(InterruptTest, ALateOneIsNobodys) {
   }
 }
 
-TEST_P(InterruptTest, NamesItsExecution) {
+// By force, too, an execution is ended and no other of its interpreter.
+TEST_P(InterruptTest, EndsItsOwnExecution) {
   const auto both = [](std::shared_ptr<Interpreter> in, const Words& words) -> Task<std::pair<Cell, Cell>> {
     CO_TRY(auto first, co_await begin(in, words.waits));
     CO_TRY(auto second, co_await begin(in, words.works));
     CO_TRY(const ExecutionEvent up, co_await first->next());
-    dynamic_cast<Interruptible&>(*second).interrupt();
+    dynamic_cast<Endable&>(*second).end("out of time");
     CO_TRY(Cell waited, co_await hear(std::move(second)));
-    dynamic_cast<Interruptible&>(*first).interrupt();
+    CO_CHECK(co_await in->interrupt());
     CO_TRY(Cell ran, co_await hear(std::move(first)));
     co_return std::pair(std::move(ran), std::move(waited));
   };
   const auto cells = run(both(interpreter(), GetParam()));
   ASSERT_TRUE(cells) << cells.error().message();
-  EXPECT_EQ(cells->first.error(), "KeyboardInterrupt");
+  EXPECT_EQ(cells->first.error(), "KeyboardInterrupt") << "the other one went on until it was interrupted";
   EXPECT_EQ(cells->second.outcome.ending, Ending::killed);
-  EXPECT_EQ(cells->second.outcome.reason, "it was interrupted before it began");
+  EXPECT_EQ(cells->second.outcome.reason, "out of time");
   EXPECT_EQ(cells->second.out, "");
   EXPECT_EQ(execute(GetParam().works).out, "done\n");
+}
+
+TEST_P(InterruptTest, EndsWhatRunsByForce) {
+  const auto one = [](std::shared_ptr<Interpreter> in, const char* code) -> Task<Cell> {
+    CO_TRY(auto stream, co_await begin(in, code));
+    CO_TRY(const ExecutionEvent up, co_await stream->next());
+    dynamic_cast<Endable&>(*stream).end("out of time");
+    co_return co_await hear(std::move(stream));
+  };
+  const auto cell = run(one(interpreter(), GetParam().waits));
+  ASSERT_TRUE(cell) << cell.error().message();
+  EXPECT_EQ(cell->outcome.ending, Ending::killed);
+  EXPECT_TRUE(cell->outcome.reason.starts_with("out of time")) << cell->outcome.reason;
 }
 
 INSTANTIATE_TEST_SUITE_P(Languages, InterruptTest, testing::ValuesIn(kWords), name_of);

@@ -8,7 +8,7 @@
 #include <csignal>
 
 #include "base/log.h"
-#include "sandbox/force.h"
+#include "sandbox/endable.h"
 #include "session/run_to_end.h"
 
 namespace atl::session {
@@ -149,8 +149,13 @@ Task<void> RunningExecution::begin(ExecuteRequest request, sandbox::Language lan
 void RunningExecution::watch_budget() {
   if (!cpu_entered_) return;
   CpuBudget::Subject subject{record_.record_id, {record_.tenant, record_.key_id}, live_, *cpu_entered_};
-  auto stop = [interpreter = interpreter_, process = process_](std::string reason) -> Task<void> {
-    return interpreter ? sandbox::end_by_force(interpreter, std::move(reason)) : process->signal(SIGKILL);
+  // This execution and no other of its interpreter. The stream outlives the budget, which ends with us.
+  auto stop = [own = dynamic_cast<sandbox::Endable*>(interpreter_stream_.get()), interpreter = interpreter_,
+               process = process_](std::string reason) -> Task<void> {
+    if (process) co_return co_await process->signal(SIGKILL);
+    if (own == nullptr) co_return co_await interpreter->interrupt();
+    own->end(std::move(reason));
+    co_return Result<void>();
   };
   budget_ = CpuBudget::watch(engine_->dependencies_.executor, engine_->dependencies_.controller,
                              std::move(subject), std::move(stop));
