@@ -197,8 +197,9 @@ TEST_F(AdmissionTest, EverythingThatEndsSomethingSaysSo) {
     const std::string& pattern = probe.route->pattern;
     bool ends = probe.route->method == Method::del && probe.rule.credential != Credential::port &&
                 probe.rule.permission != api::Permission::cluster;
-    for (const char* tail : {"/pause", "/signal", "/interrupt", "/SendSignal", "/CloseStdin", "/Remove",
-                             "/RemoveWatcher", "/points/delete", "/tool-calls/{call}/result"})
+    for (const char* tail :
+         {"/pause", "/signal", "/interrupt", "/SendSignal", "/CloseStdin", "/Remove", "/RemoveWatcher",
+          "/points/delete", "/edges/delete", "/tool-calls/{call}/result"})
       ends = ends || pattern.ends_with(tail);
     EXPECT_EQ(ends, probe.rule.rate == api::Rate::never) << probe.name();
   }
