@@ -28,6 +28,7 @@ class Schema:
         "governance": ("/api/keys", "/api/tenants", "/api/roles", "/api/usage", "/api/whoami"),
         "audit": ("/api/audit",),
         "index": ("/api/index", "/api/graph"),
+        "mcp": ("/mcp", "/.well-known/oauth-protected-resource"),
         "telemetry": ("/api/events", "/api/health", "/api/log"),
         "toolkit": ("/api/registry", "/schemas", "/api/prompts/", "/api/skills", "/api/sessions/{id}/skills",
                     "/api/sessions/{id}/prompt"),
@@ -44,7 +45,7 @@ class Schema:
             found = [(len(start), name) for name, starts in self.ELSEWHERE.items() for start in starts if path.startswith(start)]
             return max(found)[1] if found else "api"
         return sorted({(method.upper(), path) for path, operations in self.document["paths"].items()
-                       for method in operations if suite_of(path) == suite} - self.seen)
+                       for method in operations if method != "description" and suite_of(path) == suite} - self.seen)
 
     def complaints(self, value, schema, where="$"):
         unknown = set(schema) - self.KNOWN
