@@ -185,9 +185,10 @@ constexpr std::array kSettings = {
     Setting{"graph.neo4j.password", ValueType::text, "", "password for it", true},
     Setting{"graph.neo4j.password_secret", ValueType::text, "",
             "name of a secret of the tenant 'default' that holds the password; goes before password"},
-    Setting{"index.embedder", ValueType::text, "hash",
-            "what makes vectors of text: hash (shared words, needs nothing), onnx (a sentence model that 'atoll "
-            "model install' fetched) or http (a server with OpenAI's interface)"},
+    Setting{
+        "index.embedder", ValueType::text, "hash",
+        "what makes vectors of text: hash (shared words, needs nothing), onnx (a sentence model that 'atoll "
+        "model install' fetched) or http (a server with OpenAI's interface)"},
     Setting{"index.onnx.model", ValueType::text, "",
             "directory of the model; empty: where 'atoll model install' puts it"},
     Setting{"index.http.url", ValueType::text, "",
