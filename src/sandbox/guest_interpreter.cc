@@ -34,6 +34,12 @@ constexpr std::chrono::milliseconds kHearing{100};
 constexpr int kInterruptsWithSpare = 2;
 constexpr const char* kGoesOn = "; the context goes on with its variables as they were before this execution";
 
+// Its runner takes ToRunner::interrupt while its code waits. Java's always does: there a signal is nobody's.
+bool hears_while_busy(Language language) {
+  return interpreter_language(language) == Language::javascript || language == Language::deno ||
+         language == Language::java;
+}
+
 }  // namespace
 
 GuestInterpreter::GuestInterpreter(boost::asio::any_io_executor executor, InterpreterInfo info, Launch launch,
@@ -302,8 +308,7 @@ void GuestInterpreter::say(std::string words) {
 // work.
 void GuestInterpreter::interrupt_current() {
   if (!current_ || !process_ || state_ != State::busy || mark_.empty()) return;
-  if (interpreter_language(info_.language) != Language::javascript && info_.language != Language::deno)
-    return interrupt_again(0);
+  if (!hears_while_busy(info_.language)) return interrupt_again(0);
   say(encode_message(ToRunner::interrupt, mark_));
   interrupt_later(kHearing, 0);
 }

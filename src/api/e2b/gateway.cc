@@ -34,9 +34,9 @@ Result<void> check_servers(const Object& message, const std::string& environment
   for (const auto& [name, settings] : *servers)
     names += fmt::format("{}{}", names.empty() ? "" : ", ", std::string_view(name));
   return fail(Error(Code::invalid_argument,
-                    fmt::format("mcp: these servers cannot be had here: {}. An empty 'mcp' gives the "
-                                "sandbox's own tools at its MCP URL; a template of another name may bring "
-                                "a program mcp-gateway of its own",
+                    fmt::format("Failed to start MCP gateway: these servers cannot be had here: {}. An empty "
+                                "'mcp' gives the sandbox's own tools at its MCP URL; a template of another "
+                                "name may bring a program mcp-gateway of its own",
                                 names))
                   .with_field("mcp"));
 }
