@@ -584,17 +584,28 @@ std::map<std::string, std::string> atoll_environment() {
   return found;
 }
 
-std::string find_file(const std::string& flag) {
+std::string find_file(const std::string& flag, const std::map<std::string, std::string>& variables) {
+  auto variable = [&](const char* name) {
+    auto found = variables.find(name);
+    return found == variables.end() ? std::string() : found->second;
+  };
   if (!flag.empty()) return flag;
-  if (auto named = environment("ATOLL_CONFIG"); !named.empty()) return std::string(named);
-  std::string home(environment("HOME"));
-  std::string directory(environment("XDG_CONFIG_HOME"));
+  if (std::string named = variable("ATOLL_CONFIG"); !named.empty()) return named;
+  const std::string home = variable("HOME");
+  std::string directory = variable("XDG_CONFIG_HOME");
   if (directory.empty() && !home.empty()) directory = home + "/.config";
   for (const std::string& path :
        {directory.empty() ? "" : directory + "/atoll/config.yaml", std::string("/etc/atoll/config.yaml")}) {
     if (!path.empty() && ::access(path.c_str(), R_OK) == 0) return path;
   }
   return "";
+}
+
+std::string find_file(const std::string& flag) {
+  std::map<std::string, std::string> variables;
+  for (const char* name : {"ATOLL_CONFIG", "HOME", "XDG_CONFIG_HOME"})
+    variables.emplace(name, environment(name));
+  return find_file(flag, variables);
 }
 
 std::string default_data_directory() {
