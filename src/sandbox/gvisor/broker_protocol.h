@@ -15,6 +15,8 @@
 namespace atl::sandbox::gvisor {
 
 inline constexpr std::uint32_t kBrokerVersion = 1;
+// Of the ids of sandboxes that nobody asked for yet.
+inline constexpr std::string_view kPoolPrefix = "pool-";
 
 enum class Verb : std::uint8_t {
   hello,   // -> number: kBrokerVersion; text: runsc's version; names: sandboxes that can be taken back

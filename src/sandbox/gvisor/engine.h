@@ -48,6 +48,14 @@ class Engine {
   // A container of that name, whose guest speaks on `stream` (a socket; it stays the caller's). With `memory`
   // it goes on from the checkpoint that spec.snapshot is. On failure nothing is left.
   Result<Started> create(const std::string& container, const Spec& spec, bool memory, int stream) const;
+  // Whether containers can be made ahead of the memory that they go on from.
+  bool can_prepare() const { return options_.runsc.leaves_running; }
+  // A container of that kind, without files and memory of its own, that fill() makes a copy. On failure
+  // nothing is left.
+  Result<Started> prepare(const std::string& container, const Spec& spec, int stream) const;
+  // It goes on from the checkpoint that spec.snapshot is. After a failure, Code::unsupported if create() may
+  // succeed, the caller kills and removes it.
+  Result<Started> fill(const std::string& container, const Spec& spec) const;
   Result<void> pause(const std::string& container) const;
   Result<void> resume(const std::string& container) const;
   // To the guest: another host takes its stream over.
@@ -87,14 +95,16 @@ class Engine {
 
  private:
   explicit Engine(EngineOptions options) : options_(std::move(options)) {}
-  Result<void> prepare();
+  Result<void> set_up();
   void clear_leftovers() const;
   Result<void> make_upper(const std::string& box, const Spec& spec, Isolation& isolation) const;
   Result<void> fill_upper(const std::string& box, const Spec& spec, bool memory) const;
   Result<void> mount_root(const std::string& box, const Spec& spec) const;
   Result<void> write_bundle(const std::string& box, const std::string& container, const Spec& spec) const;
-  Result<pid_t> launch(const std::string& box, const std::string& container, const std::string& image,
-                       int stream, bool shares_mounts) const;
+  // How a container begins: with its program, from a checkpoint, or later.
+  enum class Beginning : std::uint8_t { run, restore, create };
+  Result<pid_t> launch(const std::string& box, const std::string& container, Beginning beginning,
+                       const std::string& image, int stream, bool shares_mounts) const;
   std::vector<std::string> global_flags(bool shares_mounts) const;
   Result<void> ask(std::vector<std::string> arguments, int seconds = 30) const;
   Result<void> copy_upper(const std::string& box, const Place& draft) const;

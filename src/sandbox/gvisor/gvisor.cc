@@ -21,9 +21,9 @@
 #include "sandbox/container/container_sandbox.h"
 #include "sandbox/container/watch.h"
 #include "sandbox/gvisor/broker.h"
+#include "sandbox/gvisor/bundle.h"
 #include "sandbox/gvisor/client.h"
 #include "sandbox/gvisor/walls.h"
-#include "sandbox/limit_table.h"
 #include "sandbox/spec_check.h"
 
 namespace atl::sandbox::gvisor {
@@ -32,7 +32,6 @@ namespace {
 using container::ContainerSandbox;
 using container::ContainerState;
 
-constexpr std::string_view kPoolPrefix = "pool-";
 // A guest of gVisor's on a machine that has much to do.
 constexpr std::chrono::seconds kGreetPatience{30};
 constexpr std::uint32_t kMakersMax = 4;
@@ -60,8 +59,7 @@ Result<void> check_walls(const Spec& spec) {
 }
 
 bool serves(const Spec& mine, const Spec& spec) {
-  return spec.layers == mine.layers && spec.snapshot == mine.snapshot && spec.hostname == mine.hostname &&
-         spec.sudo == mine.sudo && bind_sandbox_alike(spec.limits, mine.limits) && spec.host_mounts.empty();
+  return is_same_kind(mine, spec) && spec.snapshot == mine.snapshot;
 }
 
 // Ready sandboxes of one kind, all restored from one checkpoint.
