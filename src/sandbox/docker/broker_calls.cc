@@ -518,6 +518,8 @@ Task<Broker::Reply> Broker::snapshot_bytes(std::string target) {
   if (!description) co_return fail(Code::not_found, "there is no such snapshot");
   const auto parsed = json::parse(*description);
   constexpr std::int64_t kDescriptionBytes = 4096;
+  // Its bytes are the engine's: if they are gone, so is the snapshot.
+  CO_CHECK(co_await snapshot_image(target));
   co_return Reply{{{"bytes", parsed ? number_at(*parsed, {"bytes"}) + kDescriptionBytes : kDescriptionBytes}},
                   {}};
 }
