@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/use_awaitable.hpp>
 #include <utility>
 
 #include "sandbox/guest_interpreter.h"
@@ -17,6 +19,8 @@ namespace {
 
 // How often the number of processes is looked at while something runs.
 constexpr std::chrono::milliseconds kLookInterval{100};
+// After an execution, until the engine is asked how full the disk is.
+constexpr std::chrono::milliseconds kMeasureDelay{500};
 // A guest that had stood still while its daemon was replaced.
 constexpr std::chrono::seconds kWakePatience{10};
 
@@ -122,6 +126,23 @@ void ContainerState::complete_outcome(const ProcessInfo&, Outcome& outcome) {
   outcome.usage.processes_peak = now.processes_peak;
   outcome.usage.read_bytes = now.read_bytes;
   outcome.usage.written_bytes = now.written_bytes;
+  begin_measuring();
+}
+
+void ContainerState::begin_measuring() {
+  if (std::exchange(is_measuring_, true)) return;
+  boost::asio::co_spawn(executor_, measure_later(weak_from_this(), executor_), boost::asio::detached);
+}
+
+boost::asio::awaitable<void> ContainerState::measure_later(std::weak_ptr<ContainerState> weak,
+                                                           boost::asio::any_io_executor executor) {
+  boost::asio::steady_timer quiet(executor, kMeasureDelay);
+  boost::system::error_code ignored;
+  co_await quiet.async_wait(boost::asio::redirect_error(boost::asio::use_awaitable, ignored));
+  const auto self = weak.lock();
+  if (!self) co_return;
+  if (!self->ended) (void)co_await self->walls->measure();
+  self->is_measuring_ = false;
 }
 
 bool ContainerState::is_executing() const {
@@ -273,6 +294,14 @@ Task<Usage> ContainerSandbox::usage() {
   CO_CHECK(check_alive());
   CO_CHECK(co_await state->walls->measure());
   co_return state->usage();
+}
+
+Task<std::chrono::microseconds> ContainerSandbox::cpu_time() {
+  const auto state = state_;
+  CO_CHECK(check_alive());
+  if (const auto known = state->walls->cpu_time()) co_return *known;
+  CO_CHECK(co_await state->walls->measure());
+  co_return state->walls->measured().cpu_time;
 }
 
 Task<void> ContainerSandbox::pause() {

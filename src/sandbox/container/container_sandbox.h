@@ -40,6 +40,8 @@ class Walls {
   virtual Task<void> measure();
   // What was consumed as far as it is known without waiting. What is unknown is 0.
   virtual Usage measured() const = 0;
+  // Processor time from the beginning where it is known without waiting: every execution asks for it twice.
+  virtual std::optional<std::chrono::microseconds> cpu_time() const { return std::nullopt; }
   // Processes that the kernel has ended for want of memory, from the beginning.
   virtual std::uint64_t oom_kills() const = 0;
   // Processes inside, the guest among them, threads not counted; nothing where nobody counts.
@@ -92,10 +94,16 @@ class ContainerState : public std::enable_shared_from_this<ContainerState> {
   void look();
   std::uint32_t held_processes() const;
   boost::asio::awaitable<void> follow();
+  // Asks the walls for what they do not know by themselves, some time after an execution, so that the next
+  // one can tell it without waiting.
+  void begin_measuring();
+  static boost::asio::awaitable<void> measure_later(std::weak_ptr<ContainerState> weak,
+                                                    boost::asio::any_io_executor executor);
 
   boost::asio::any_io_executor executor_;
   boost::asio::steady_timer looking_;
   bool is_looking_ = false;
+  bool is_measuring_ = false;
   std::uint64_t oom_kills_seen_ = 0;
   mutable std::uint32_t processes_peak_ = 0;
 };
@@ -131,6 +139,7 @@ class ContainerSandbox : public Sandbox, public ImagePlace {
   Task<void> open_network(std::shared_ptr<egress::Proxy> proxy) override;
   Task<void> trust(std::string certificate) override;
   Task<Usage> usage() override;
+  Task<std::chrono::microseconds> cpu_time() override;
   Task<void> pause() override;
   Task<void> resume() override;
   Task<void> snapshot(std::string target) override;

@@ -31,6 +31,7 @@ class DockerWalls final : public container::Walls {
   Task<std::string> explain(std::string reason) override;
   Task<void> measure() override;
   Usage measured() const override;
+  std::optional<std::chrono::microseconds> cpu_time() const override;
   std::uint64_t oom_kills() const override { return groups_.oom_kills(); }
   std::optional<std::uint32_t> process_count() const override;
 
