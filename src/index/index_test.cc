@@ -2,6 +2,9 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sched.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -281,6 +284,64 @@ TEST(HttpEmbedderTest, RefusesAddressesAndSaysWhenNobodyAnswers) {
   // Searching goes on by words.
   auto index = Index::open({}, hash_embedder());
   ASSERT_TRUE((*index)->put("", "", {{"skill", "s", "alpha"}}));
+}
+
+// In a mount namespace of its own, on a disk of three megabytes.
+template <class Body>
+void on_small_disk(const std::string& directory, Body body) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    if (::unshare(CLONE_NEWNS) != 0) ::_exit(77);
+    const std::string mount = "mount --make-rprivate / && mount -t tmpfs -o size=3m tmpfs " + directory;
+    if (std::system(mount.c_str()) != 0) ::_exit(77);
+    body();
+    ::_exit(testing::Test::HasFailure() ? 1 : 0);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFEXITED(status)) << "signal " << WTERMSIG(status);
+  if (WEXITSTATUS(status) == 77) GTEST_SKIP() << "mounting is not possible here";
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+
+// With the servers away besides, so that changes for them wait on the same disk.
+TEST_F(IndexTest, AFullDiskIsToldAndNothingIsHalf) {
+  for (const bool has_servers : {false, true}) {
+    SCOPED_TRACE(has_servers);
+    on_small_disk(directory_.path(), [&] {
+      options_.directory = directory_.path() + "/index";
+      if (has_servers) {
+        options_.qdrant.emplace().url = *net::Url::parse("http://127.0.0.1:1");
+        options_.neo4j.emplace().url = *net::Url::parse("http://127.0.0.1:1");
+      }
+      std::uint64_t kept = 0;
+      {
+        auto index = open();
+        ASSERT_TRUE(index->make_collection("acme", "notes", 0));
+        Result<void> done{};
+        while (done && kept < 10'000) {
+          const std::string id = std::to_string(kept);
+          done = index->put("acme", "notes", {{"point", id, "word" + id, std::string(2000, 'x')}});
+          if (done) ++kept;
+        }
+        ASSERT_FALSE(done) << "the disk is never full";
+        EXPECT_EQ(done.error().code(), Code::no_space) << done.error().message();
+        EXPECT_GT(kept, 10U);
+        EXPECT_EQ(index->collection("acme", "notes")->points, kept) << "all or none";
+        EXPECT_THAT(ids(index->search("acme", "notes", query("word7"))), testing::Contains("7"));
+        EXPECT_FALSE(
+            index->relate("acme", std::vector<Edge>(1, {{"a", "1"}, {"b", std::string(200, 'x')}, "t"})) &&
+            index->put("acme", "notes", {{"point", "late", "word", std::string(4000, 'x')}}));
+        ASSERT_EQ(std::system(("mount -o remount,size=32m " + directory_.path()).c_str()), 0);
+        EXPECT_TRUE(index->put("acme", "notes", {{"point", "late", "marmalade", std::string(4000, 'x')}}))
+            << "there is room again";
+      }
+      auto index = open();
+      EXPECT_EQ(index->collection("acme", "notes")->points, kept + 1);
+      EXPECT_THAT(ids(index->search("acme", "notes", query("marmalade"))), testing::Contains("late"));
+      EXPECT_TRUE(index->start_rebuild());
+    });
+  }
 }
 
 }  // namespace

@@ -17,7 +17,10 @@ class WordPiece {
   // A tokenizer.json with a model "WordPiece". Code::invalid_argument for anything else.
   static Result<WordPiece> load(std::string_view json);
 
-  // With [CLS] in front and [SEP] behind, at most `most` with them.
+  // With [CLS] in front and [SEP] behind, at most `most` with them. Where a text itself says "[SEP]" or
+  // another of the model's own signs, these are brackets and a word: a text is nobody's to steer the model
+  // with. In everything else the numbers are those of the model's own tokenizer (tests/index/run-long
+  // compares them).
   std::vector<std::int64_t> encode(std::string_view text, std::size_t most) const;
 
  private:
