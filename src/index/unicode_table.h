@@ -8,8 +8,8 @@ struct CharacterPair {
   char32_t first, second;
 };
 
-// All in the order of `first`. bases: a letter with marks, and the letter alone. The others are ranges, both
-// ends in them.
+// Tables that the tokenizer looks characters up in, each sorted by `first`. In bases() `first` is a letter
+// with marks and `second` the letter without; in the others a pair is a range that includes both ends.
 std::span<const CharacterPair> bases();
 std::span<const CharacterPair> marks();
 std::span<const CharacterPair> punctuation();
