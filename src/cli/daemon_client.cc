@@ -17,7 +17,7 @@ std::optional<DaemonClient> DaemonClient::find(const std::string& directory) {
   options.connect_timeout = std::chrono::seconds(2);
   options.retries = 0;
   try {
-    auto library = std::make_shared<client::SandboxClient>(std::move(options));
+    auto library = std::make_unique<client::SandboxClient>(std::move(options));
     DaemonClient made({.url = access->address, .origin = "the running service", .key = {}},
                       std::move(library));
     if (!made.text("GET", "/api/whoami")) return std::nullopt;
@@ -26,6 +26,11 @@ std::optional<DaemonClient> DaemonClient::find(const std::string& directory) {
     return std::nullopt;
   }
 }
+
+DaemonClient::DaemonClient(Endpoint endpoint, std::unique_ptr<client::SandboxClient> library)
+    : endpoint_(std::move(endpoint)), library_(std::move(library)) {}
+DaemonClient::DaemonClient(DaemonClient&&) noexcept = default;
+DaemonClient::~DaemonClient() = default;
 
 Result<std::string> DaemonClient::text(std::string method, std::string target, std::string body) {
   client::Request request;

@@ -44,7 +44,7 @@ struct Found {
   std::string degraded_because;  // what was left out, and why; empty: nothing
 };
 
-// A node is named by kind and id; what it is, others know.
+// A node is named by kind and id; the index knows nothing else of it.
 struct Node {
   std::string kind, id;
   auto operator<=>(const Node&) const = default;

@@ -77,7 +77,7 @@ struct WatchEvent {
   std::string name;  // relative to the watched directory
 };
 
-// Changes of one directory, oldest first. Equal events in a row are told once. Of a listener that does not
+// Changes of one directory, oldest first. Equal events in a row are given once. For a listener that does not
 // read, 16,384 events are kept and later ones are lost. Destroying it ends the watch inside.
 class Watch {
  public:

@@ -48,8 +48,8 @@ void add_trace(const trace::Context& trace, TextMap& env) {
   if (trace.is_valid()) env.try_emplace("TRACEPARENT", trace::to_traceparent(trace));
 }
 
-RunningExecution::RunningExecution(ExecutionEngine* engine, std::shared_ptr<Live> live,
-                                   ExecutionRecord record, SteadyTime started)
+RunningExecution::RunningExecution(ExecutionEngine* engine, LivePtr live, ExecutionRecord record,
+                                   SteadyTime started)
     : engine_(engine),
       live_(std::move(live)),
       record_(std::move(record)),
@@ -94,8 +94,8 @@ RunningExecution::~RunningExecution() {
   record_.err = err_.text();
   record_.out_truncated = out_.truncated();
   record_.err_truncated = err_.truncated();
-  auto write = [](ExecutionEngine* engine, std::shared_ptr<Live> live, ExecutionRecord record,
-                  SteadyTime started, std::shared_ptr<sandbox::Process> process,
+  auto write = [](ExecutionEngine* engine, LivePtr live, ExecutionRecord record, SteadyTime started,
+                  std::shared_ptr<sandbox::Process> process,
                   std::optional<double> entered) -> boost::asio::awaitable<void> {
     if (process) {
       if (auto killed = co_await process->signal(SIGKILL); !killed) {
@@ -313,7 +313,7 @@ Task<sandbox::ProcessEvent> RecordedStream::next() {
   co_return std::move(*event);
 }
 
-boost::asio::awaitable<void> watch_command(ExecutionEngine* engine, std::shared_ptr<Live> live,
+boost::asio::awaitable<void> watch_command(ExecutionEngine* engine, LivePtr live,
                                            std::shared_ptr<sandbox::Process> process, ExecutionRecord record,
                                            std::shared_ptr<KeptOutput> kept, SteadyTime started) {
   std::optional<Live::Busy> busy(*live);

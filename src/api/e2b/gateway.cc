@@ -5,8 +5,8 @@
 namespace atl::api::e2b {
 namespace {
 
-// Clients run it with the token that they will show. `{}` is what it can do: check_servers() refused more,
-// but whoever runs it by hand is told as well.
+// Clients run it with the token that they will show. `{}` is the only configuration that works:
+// check_servers() refuses others before, and the program says the same to a person who runs it by hand.
 constexpr std::string_view kProgram = R"sh(#!/bin/sh
 elsewhere='they are images from elsewhere. The tools of this sandbox are served for the configuration {}'
 if [ "$1" = pull ]; then

@@ -67,7 +67,7 @@ std::string end_event(const Outcome& outcome) {
   if (code != 0) end["exitCode"] = code;
   if (exited) end["exited"] = true;
   end["status"] = status;
-  // The status again, but what ran into a limit is told which.
+  // The status again; for one that ran into a limit, which limit it was.
   const bool known = exited || outcome.ending == Ending::signaled || outcome.ending == Ending::killed;
   if (code != 0) end["error"] = known || outcome.reason.empty() ? status : status + ": " + outcome.reason;
   return to_text(Object{{"event", Object{{"end", std::move(end)}}}});
@@ -248,7 +248,7 @@ Task<void> Envd::follow(Target target, net::Exchange& exchange, std::shared_ptr<
       co_return Result<void>();
     }
     std::string end = end_event(outcome);
-    // One whose time was over is no exit: clients that have not given up by themselves are told so.
+    // A process whose time was over did not exit: clients that still wait get an error instead.
     const Error late(Code::deadline_exceeded, "the process was ended: its time is over");
     std::string last = outcome.ending == Ending::timed_out
                            ? connect::end_of_stream(late)

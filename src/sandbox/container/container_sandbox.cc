@@ -42,7 +42,7 @@ Task<void> Walls::measure() {
   co_return Result<void>();
 }
 
-ContainerState::ContainerState(boost::asio::any_io_executor executor, std::shared_ptr<Walls> walls_,
+ContainerState::ContainerState(boost::asio::any_io_executor executor, std::unique_ptr<Walls> walls_,
                                Made made_)
     : walls(std::move(walls_)),
       made(std::move(made_)),
@@ -259,9 +259,7 @@ Task<void> ContainerSandbox::remove_interpreter(std::string id) {
 
 Task<std::unique_ptr<ByteStream>> ContainerSandbox::connect(std::uint16_t port) {
   const auto state = state_;
-  // Behind the proxy endpoint's ports is this daemon, not a server inside.
-  if (state->made.spec.network == Network::egress && is_proxy_port(port))
-    co_return fail(Code::permission_denied, fmt::format("port {} is the sandbox's own way out", port));
+  CO_CHECK(check_port(state->made.spec.network, port));
   CO_CHECK(check_running());
   co_return co_await state->connection->connect(port);
 }
@@ -270,7 +268,7 @@ Task<std::vector<std::uint16_t>> ContainerSandbox::listening_ports() {
   const auto state = state_;
   CO_CHECK(check_running());
   CO_TRY(auto ports, co_await state->connection->listening_ports());
-  if (state->made.spec.network == Network::egress) std::erase_if(ports, is_proxy_port);
+  hide_proxy_ports(state->made.spec.network, ports);
   co_return ports;
 }
 

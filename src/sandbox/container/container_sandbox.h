@@ -31,14 +31,14 @@ class Walls {
   virtual Task<Carried> checkpoint(std::string target, CheckpointOptions options);
   // Everything is gone when this returns; success if it was gone already.
   virtual Task<void> destroy() = 0;
-  // The same, and nobody waits for it.
+  // The same, begun here and finished later; a failure is not reported.
   virtual void destroy_later() = 0;
-  // The guest's stream is over, for that reason: why the sandbox is, as far as the engine can tell. By
-  // default the same.
+  // The guest's stream has ended for `reason`: gives why the sandbox ended, if the engine knows better. By
+  // default `reason` itself.
   virtual Task<std::string> explain(std::string reason);
-  // Asks whoever has to be asked for the numbers of measured(); does nothing where they can always be read.
+  // Fetches the numbers of measured() from the engine; does nothing where the kernel's can always be read.
   virtual Task<void> measure();
-  // What was consumed as far as it is known without waiting. What is unknown is 0.
+  // What was consumed, as far as it is known without waiting. A number that is not known is 0.
   virtual Usage measured() const = 0;
   // Processor time from the beginning where it is known without waiting: every execution asks for it twice.
   virtual std::optional<std::chrono::microseconds> cpu_time() const { return std::nullopt; }
@@ -67,7 +67,7 @@ struct Made {
 // loop thread. Outlives the sandbox: `ended` says why there is none any more.
 class ContainerState : public std::enable_shared_from_this<ContainerState> {
  public:
-  ContainerState(boost::asio::any_io_executor executor, std::shared_ptr<Walls> walls, Made made);
+  ContainerState(boost::asio::any_io_executor executor, std::unique_ptr<Walls> walls, Made made);
   // Waits for the guest's greeting, at most that long. On failure there is no connection, and the caller
   // destroys the sandbox.
   Task<void> greet(std::chrono::milliseconds patience);
@@ -79,7 +79,7 @@ class ContainerState : public std::enable_shared_from_this<ContainerState> {
   bool is_executing() const;
   bool is_alive() const { return !ended && connection && connection->is_open(); }
 
-  const std::shared_ptr<Walls> walls;
+  const std::unique_ptr<Walls> walls;  // never null; whoever waits for a call of it holds the state
   Made made;
   // None until it goes on, if it stood still when it was taken back.
   std::shared_ptr<GuestConnection> connection;

@@ -400,7 +400,7 @@ int Broker::patience() const {
   return -1;
 }
 
-// A guest that stands still hears nothing: it is told when it goes on.
+// A paused guest cannot read; Verb::wake tells it of its new host when it goes on.
 void Broker::adopt(Request request, Box& box) {
   const std::string id = request.id, container = box.container;
   const bool announces = !box.frozen || request.verb == Verb::wake;
@@ -692,17 +692,11 @@ Result<os::Fd> listen_in(const std::string& directory) {
 
 Result<os::Fd> start_broker(const EngineOptions& options) {
   os::SocketPair pair = TRY(os::socket_pair(os::SocketKind::packets));
-  const pid_t child = os::fork_alone();
-  if (child < 0) return fail(errno_error(errno, "fork the broker"));
-  if (child == 0) {
-    // Two generations: the daemon must not have to reap it, and it must not be killed with the daemon.
-    if (os::fork_alone() != 0) ::_exit(0);
+  TRY(os::fork_detached("fork the broker", [&] {
     pair.first.reset();
     broker_main(std::move(pair.second), options);
-  }
+  }));
   pair.second.reset();
-  while (::waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
-  }
   const os::Message message = TRY(os::receive_message(pair.first.get()));
   if (message.bytes.empty()) return fail(Code::provider_failed, "the broker ended before it was ready");
   Reply ready = TRY(decode_reply(message.bytes));

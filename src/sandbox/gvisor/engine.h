@@ -24,7 +24,7 @@ struct EngineOptions {
   std::string_view guest_program;
 };
 
-// Whether what is written must be on the disk when it is said to be there.
+// yes: the call returns only after everything it wrote has reached the disk (fsync).
 enum class Durable : std::uint8_t { no, yes };
 
 // A sandbox that runs.
@@ -65,8 +65,8 @@ class Engine {
   Result<void> snapshot(const std::string& box, const std::string& target) const;
   // The same with its memory and `notes`, a file of the caller's. The guest must be held. Where runsc cannot
   // leave the sandbox running, it ends here and goes on as the container `next` on `stream`. After a success
-  // the caller says finish_checkpoint(), which can wait until others know: until then what ran on stands
-  // still, or what ended keeps its name.
+  // the caller calls finish_checkpoint(), once it has told its daemon: until then a sandbox that was left
+  // running stays paused, and one that was replaced keeps its old container's name.
   struct Saved {
     bool replaced = false;
     pid_t pid = 0;  // of the new one
@@ -87,7 +87,7 @@ class Engine {
   Result<void> discard(const std::string& snapshot) const;
   Result<void> forget_memory(const std::string& snapshot) const;
   Result<std::uint64_t> measure(const std::string& snapshot) const;
-  // Once nothing runs any more.
+  // Unmounts and removes what all sandboxes share. No sandbox may run any more.
   void close() const;
 
   // The directory of a sandbox: the same through all containers that it becomes.

@@ -93,14 +93,15 @@ struct Alive {
 
 std::unique_ptr<ContainerSandbox> take_in(Alive& alive, Spec spec, BrokerClient::Answer answer) {
   const std::string id = spec.id;
-  auto walls = std::make_shared<GvisorWalls>(alive.broker, id, std::move(answer.fds.at(1)),
-                                             answer.reply.groups, alive.version);
+  auto made_walls = std::make_unique<GvisorWalls>(alive.broker, id, std::move(answer.fds.at(1)),
+                                                  answer.reply.groups, alive.version);
+  GvisorWalls& walls = *made_walls;
   container::Made made{.spec = std::move(spec),
                        .isolation = std::move(answer.reply.isolation),
                        .stream = std::move(answer.fds.at(0)),
                        .frozen = answer.reply.frozen};
-  auto state = std::make_shared<ContainerState>(alive.executor, walls, std::move(made));
-  walls->belong_to(state);
+  auto state = std::make_shared<ContainerState>(alive.executor, std::move(made_walls), std::move(made));
+  walls.belong_to(state);
   alive.states[id] = state;
   return std::make_unique<ContainerSandbox>(std::move(state), kTraits);
 }

@@ -56,7 +56,7 @@ Task<void> GvisorWalls::thaw() {
     CO_CHECK(co_await ask(Verb::resume));
     co_return Result<void>();
   }
-  // It stood still when its daemon was replaced: the guest hears of that now.
+  // It was paused when its daemon was replaced, so the guest learns only now that it has a new host.
   CO_CHECK(co_await ask(Verb::wake));
   co_return co_await take_stream_over(state->made.stream.get());
 }
