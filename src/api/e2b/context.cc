@@ -7,9 +7,9 @@
 namespace atl::api::e2b {
 namespace {
 
-// A person with a browser, as the original's proxy knows one (its TestHandleErrorContentNegotiation): browsers
-// say of their own accord whether it is a page that they load, scripts of a page cannot. Where nothing is said
-// the name of the client decides, unless it asks for JSON.
+// A person with a browser, as the original's proxy knows one (its TestHandleErrorContentNegotiation):
+// browsers say of their own accord whether it is a page that they load, scripts of a page cannot. Where
+// nothing is said the name of the client decides, unless it asks for JSON.
 bool is_navigation(const net::Request& request) {
   if (request.headers.get("User-Agent").find("Mozilla/") == std::string_view::npos) return false;
   const std::string_view mode = request.headers.get("Sec-Fetch-Mode");

@@ -22,8 +22,8 @@ using sandbox::Output;
 using sandbox::ProcessEvent;
 using ProcessPump = http::ClientPump<sandbox::ProcessStream, ProcessEvent>;
 
-// Clients look for a process that they killed as soon as that is answered. One that cannot end yet, because it
-// waits for a device, is not waited for longer.
+// Clients look for a process that they killed as soon as that is answered. One that cannot end yet, because
+// it waits for a device, is not waited for longer.
 constexpr std::chrono::seconds kGonePatience{1};
 
 boost::asio::awaitable<void> expire_when_ended(std::shared_ptr<sandbox::Process> process,
