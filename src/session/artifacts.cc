@@ -67,7 +67,7 @@ Task<void> OutputKeeper::add(std::string_view bytes) {
     CO_CHECK(co_await file_->write(std::move(head)));
   }
   const std::uint64_t wanted = std::min<std::uint64_t>(file_->size() + all.size(), file_max_);
-  // What did not fit once leaves a gap that nothing may follow.
+  // Once something did not fit, nothing more is written: the file would have a gap that nobody sees.
   if (wanted > granted_ && file_->size() < file_max_ && !full_) {
     CO_TRY(const std::uint64_t more, co_await room_.take(std::max(wanted - granted_, kPieceOfRoom)));
     granted_ += more;

@@ -510,7 +510,7 @@ Task<void> ExecutionEngine::take_over(LivePtr live, std::shared_ptr<sandbox::Pro
     held.amounts[quota::Quota::executions] = 1;
     dependencies_.controller->hold(held);
   }
-  // What it wrote to the service before is not in this one, and nobody reads it now.
+  // The output that an earlier service read is lost, and nobody reads what comes now.
   record.out_truncated = record.err_truncated = true;
   auto kept = keep_output(record);
   kept->set_complete();

@@ -18,7 +18,8 @@ void log_unwritten(const ExecutionRecord& record, const Error& error) {
   log::error("a record could not be finished", {{"record", record.record_id}, {"error", error.message()}});
 }
 
-// What ended with its sandbox can no longer be asked what it used: the last look tells.
+// A process that ended with its sandbox has no usage of its own any more: the budget's last look stands for
+// it.
 void end_by_budget(const CpuBudget& budget, sandbox::Outcome& outcome) {
   if (outcome.ending != sandbox::Ending::exited)
     outcome.usage.cpu_time = std::max(outcome.usage.cpu_time, budget.noted());
