@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -35,9 +36,11 @@ struct Options {
   std::uint64_t points_max = 1'000'000;  // of a collection
   std::uint64_t documents_max =
       50'000;  // of one kind of a tenant in the service's own collection; the oldest go first
-  std::uint64_t edges_max = 1'000'000;    // of a tenant; the oldest go first
-  std::uint64_t waiting_max = 200'000;    // changes that wait for a server; more, and it is filled anew
-  std::uint64_t memory_max = 4ULL << 30;  // of vectors in this process that nobody asks for
+  std::uint64_t edges_max = 1'000'000;        // of a tenant; the oldest go first
+  std::uint64_t waiting_max = 200'000;        // changes that wait for a server; more, and it is filled anew
+  std::uint64_t tenant_bytes = 10ULL << 30;   // of all collections of a tenant
+  std::uint64_t document_bytes = 1ULL << 30;  // of a tenant in the service's own; the oldest go first
+  std::uint64_t memory_max = 4ULL << 30;      // of vectors in this process that nobody asks for
   std::optional<ServerOptions> qdrant = {}, neo4j = {};  // unset: embedded
   Clock* clock = &Clock::machine();
 };
@@ -69,8 +72,15 @@ class Index {
   Result<void> drop_collection(const std::string& tenant, const std::string& name);
 
   // All or none of them. Code::not_found for a collection that is not there, Code::invalid_argument for a
-  // vector of another dimension, or none where only the caller can make one.
-  Result<void> put(const std::string& tenant, const std::string& collection, std::vector<Document> documents);
+  // vector of another dimension, or none where only the caller can make one; Code::resource_exhausted if they
+  // would add more than `room` bytes to what the tenant has, Code::no_space if more than anybody may have.
+  Result<void> put(const std::string& tenant, const std::string& collection, std::vector<Document> documents,
+                   std::uint64_t room = std::numeric_limits<std::uint64_t>::max());
+  // What these would take on the disk, about, if all of them were new.
+  std::uint64_t bytes_of(const std::vector<Document>& documents) const;
+  // What a tenant keeps itself: collections and relations that it said. What is found of its history is
+  // bounded apart and is not in it.
+  Result<std::uint64_t> bytes_of(const std::string& tenant) const;
   // Gives how many there were.
   Result<std::uint64_t> remove(const std::string& tenant, const std::string& collection,
                                const std::vector<std::string>& ids);
@@ -81,7 +91,8 @@ class Index {
                        const SearchRequest& request);
 
   // Relations. One that is there already stays as it is.
-  Result<void> relate(const std::string& tenant, const std::vector<Edge>& edges);
+  Result<void> relate(const std::string& tenant, const std::vector<Edge>& edges,
+                      Origin origin = Origin::service);
   Result<std::uint64_t> unrelate(const std::string& tenant, const std::vector<Edge>& edges);
   Result<GraphAnswer> walk(const std::string& tenant, const GraphQuery& query) const;
 
