@@ -172,6 +172,8 @@ constexpr std::array kSettings = {
             "where the nearest vectors are looked up: embedded (in this process) or qdrant"},
     Setting{"index.memory", ValueType::bytes, "4G",
             "memory of embedded vectors; collections that nobody asks for go to the disk first"},
+    Setting{"index.tenant_bytes", ValueType::bytes, "10G",
+            "how much a tenant's collections may take, vectors and lists of words counted"},
     Setting{"index.qdrant.url", ValueType::text, "", "address of Qdrant, such as http://127.0.0.1:6333"},
     Setting{"index.qdrant.api_key", ValueType::text, "", "key for it", true},
     Setting{"index.qdrant.api_key_secret", ValueType::text, "",
@@ -486,7 +488,7 @@ Result<Configuration> Configuration::load(const Sources& sources) {
     Document document = TRY(Document::load(sources.file));
     TRY(read_level(document.root, "", made.values_));
   }
-  std::vector<std::string> known_names{"ATOLL_CONFIG", "ATOLL_URL"};
+  std::vector<std::string> known_names{"ATOLL_CONFIG", "ATOLL_URL", "ATOLL_TIMEOUT"};
   for (const Setting& setting : kSettings) {
     std::string name = environment_name(setting.key);
     known_names.push_back(name);

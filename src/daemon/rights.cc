@@ -148,6 +148,10 @@ void Daemon::add_meters() {
     };
     return os::offload<std::uint64_t>(*workers_, std::move(look));
   });
+  inventory_->add(Quota::stored_mb, [this](std::string tenant) -> Task<std::uint64_t> {
+    auto look = [index = &indexing_->index(), tenant = std::move(tenant)] { return index->bytes_of(tenant); };
+    return os::offload<std::uint64_t>(*workers_, std::move(look));
+  });
   inventory_->add(Quota::volumes, [this](std::string tenant) -> Task<std::uint64_t> {
     CO_TRY(const auto all, co_await volumes_->list(std::move(tenant)));
     co_return all.size();

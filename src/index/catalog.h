@@ -25,7 +25,9 @@ struct Place {
 struct CatalogLimits {
   std::size_t collections_max;
   std::uint64_t points_max, documents_max, edges_max;
-  std::uint64_t waiting_max;  // changes that wait for a server; more, and it is filled anew
+  std::uint64_t waiting_max;           // changes that wait for a server; more, and it is filled anew
+  std::uint64_t collection_bytes_max;  // of all collections of a tenant
+  std::uint64_t document_bytes_max;    // of the service's own documents of a tenant; the oldest go first
 };
 
 // As a JSON list of texts.
@@ -66,9 +68,10 @@ class Catalog {
   using Changes = std::vector<VectorChange>;
   // Every document must have its vector. models[i] names the model that made the one of documents[i]; "" is
   // the caller's own vector, which never becomes stale. A document with the kind and id of one that is there
-  // replaces it.
+  // replaces it. Code::resource_exhausted if the place would grow by more than `room` bytes: what replaces
+  // something counts with the difference.
   Result<Changes> put(const Place& place, const std::vector<Document>& documents,
-                      const std::vector<std::string>& models);
+                      const std::vector<std::string>& models, std::uint64_t room);
   Result<Changes> replace_kind(const Place& place, const std::string& kind,
                                const std::vector<Document>& documents, const std::string& model);
   Result<Changes> remove(const Place& place, const std::vector<std::string>& ids);
@@ -84,6 +87,11 @@ class Catalog {
   // meanwhile is left out.
   Result<Changes> renew(const Place& place, const std::vector<Stale>& which,
                         const std::vector<Vector>& vectors);
+
+  // What one document takes on the disk, about: its row, its words, its members and its part of the vectors.
+  static std::uint64_t bytes_of(const Document& document, std::size_t dimension);
+  // What the tenant keeps itself: its collections and the relations that it said.
+  Result<std::uint64_t> bytes_of(const std::string& tenant);
 
   Result<std::vector<std::uint64_t>> numbers(const Place& place);
   Result<std::uint64_t> count(const Place& place);
@@ -108,8 +116,9 @@ class Catalog {
   // Makes the list of words anew from the documents.
   Result<void> rebuild_words();
 
+  static constexpr std::uint64_t kEdgeBytes = 512;  // what one relation takes on the disk, about
   // An edge that is there already stays as it is. Beyond edges_max the tenant's oldest edges are removed.
-  Result<void> relate(const std::string& tenant, const std::vector<Edge>& edges);
+  Result<void> relate(const std::string& tenant, const std::vector<Edge>& edges, Origin origin);
   // Gives how many of them were there.
   Result<std::uint64_t> unrelate(const std::string& tenant, const std::vector<Edge>& edges);
   // The edges of these nodes in the order in which they were made, at most `limit` of each node.
@@ -167,6 +176,9 @@ class Catalog {
   Result<std::uint64_t> add_to_count(const Place& place, const std::string& kind, int change);
   Result<void> remove_all_of(const Place& place);
   Result<void> keep_bounds(const Place& place, const std::string& kind, Changes& changes);
+  Result<void> keep_document_bytes(const Place& place, const std::string& kind, Changes& changes);
+  Result<void> keep_collection_bytes(const Place& place, std::int64_t before, std::uint64_t room);
+  Result<std::int64_t> bytes_in(const Place& place);
   Result<void> keep_edge_bound(const std::string& tenant, std::uint64_t added);
   Result<void> wait_for_server(const Place& place, const Changes& changes);
   Result<void> wait_edge(const std::string& tenant, const char* what, const Edge& edge);

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -35,9 +36,11 @@ struct Options {
   std::uint64_t points_max = 1'000'000;  // of a collection
   // Of one kind of a tenant in the service's own collection; the oldest go first.
   std::uint64_t documents_max = 50'000;
-  std::uint64_t edges_max = 1'000'000;    // of a tenant; the oldest go first
-  std::uint64_t waiting_max = 200'000;    // changes that wait for a server; more, and it is filled anew
-  std::uint64_t memory_max = 4ULL << 30;  // of vectors in this process that nobody asks for
+  std::uint64_t edges_max = 1'000'000;        // of a tenant; the oldest go first
+  std::uint64_t waiting_max = 200'000;        // changes that wait for a server; more, and it is filled anew
+  std::uint64_t tenant_bytes = 10ULL << 30;   // of all collections of a tenant
+  std::uint64_t document_bytes = 1ULL << 30;  // of a tenant in the service's own; the oldest go first
+  std::uint64_t memory_max = 4ULL << 30;      // of vectors in this process that nobody asks for
   std::optional<ServerOptions> qdrant = {}, neo4j = {};  // unset: embedded
   Clock* clock = &Clock::machine();
 };
@@ -73,8 +76,16 @@ class Index {
   Result<void> drop_collection(const std::string& tenant, const std::string& name);
 
   // Stores all of the documents or, if it fails, none. Code::not_found if the collection does not exist,
-  // Code::invalid_argument if a vector has another dimension or is missing where only the caller can make it.
-  Result<void> put(const std::string& tenant, const std::string& collection, std::vector<Document> documents);
+  // Code::invalid_argument if a vector has another dimension or is missing where only the caller can make it;
+  // Code::resource_exhausted if they would add more than `room` bytes to what the tenant has, Code::no_space if
+  // more than any tenant may have.
+  Result<void> put(const std::string& tenant, const std::string& collection, std::vector<Document> documents,
+                   std::uint64_t room = std::numeric_limits<std::uint64_t>::max());
+  // What these would take on the disk, about, if all of them were new.
+  std::uint64_t bytes_of(const std::vector<Document>& documents) const;
+  // What a tenant keeps itself: collections and relations that it named. What is found of its history is
+  // bounded apart and is not in it.
+  Result<std::uint64_t> bytes_of(const std::string& tenant) const;
   // Gives how many of the ids were there.
   Result<std::uint64_t> remove(const std::string& tenant, const std::string& collection,
                                const std::vector<std::string>& ids);
@@ -88,7 +99,8 @@ class Index {
 
   // Relations. One that is there already stays as it is; unrelate() gives how many were there. walk() answers
   // from the catalog while the server cannot.
-  Result<void> relate(const std::string& tenant, const std::vector<Edge>& edges);
+  Result<void> relate(const std::string& tenant, const std::vector<Edge>& edges,
+                      Origin origin = Origin::service);
   Result<std::uint64_t> unrelate(const std::string& tenant, const std::vector<Edge>& edges);
   Result<GraphAnswer> walk(const std::string& tenant, const GraphQuery& query) const;
 

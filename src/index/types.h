@@ -55,6 +55,9 @@ struct Edge {
   auto operator<=>(const Edge&) const = default;
 };
 
+// Who said so: what a tenant says itself counts against what it may store.
+enum class Origin : std::uint8_t { service, tenant };
+
 // Along edges as they point, against them, or both.
 enum class Direction : std::uint8_t { out, in, both };
 
