@@ -9,6 +9,7 @@
 
 #include "base/log.h"
 #include "sandbox/endable.h"
+#include "sandbox/quick_usage.h"
 #include "session/run_to_end.h"
 
 namespace atl::session {
@@ -253,7 +254,12 @@ Task<void> RunningExecution::measure(std::shared_ptr<sandbox::Sandbox> in) {
                          record_.status);
     co_return Result<void>{};
   }
-  auto now = co_await in->usage();
+  const auto quick = std::dynamic_pointer_cast<sandbox::QuickUsage>(in);
+  Result<sandbox::Usage> now = fail(Code::unavailable, "not asked yet");
+  if (const auto known = quick ? quick->usage_now() : std::nullopt)
+    now = *known;
+  else
+    now = co_await in->usage();
   // A sandbox that is gone tells nothing any more; the outcome says that it is gone.
   if (!now) co_return Result<void>{};
   const auto output_bytes = record_.usage.output_bytes;

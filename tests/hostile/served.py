@@ -84,6 +84,8 @@ class Served:
             flags += ["--set", f"provider.docker.host=unix://{self.engine.socket}", "--set", "provider.docker.pool=0"]
             self.more = {"image": engines.IMAGE}
         elif provider == "gvisor":
+            # Room for what every writable layer has from the start (kOwnInodes), of which a few are left.
+            programs.own_inodes = 32
             flags += ["--set", "provider.gvisor.pool=0"]
             if os.environ.get("ATOLL_TEST_RUNSC"):
                 flags += ["--set", "provider.gvisor.runsc=" + os.environ["ATOLL_TEST_RUNSC"]]

@@ -70,6 +70,7 @@ Task<void> ContainerState::greet(std::chrono::milliseconds patience) {
   oom_kills_seen_ = walls->oom_kills();
   CO_TRY(connection, co_await GuestConnection::open(std::move(made.stream), std::move(options)));
   boost::asio::co_spawn(executor_, follow(), boost::asio::detached);
+  begin_measuring();
   co_return Result<void>();
 }
 
@@ -300,6 +301,12 @@ Task<std::chrono::microseconds> ContainerSandbox::cpu_time() {
   if (const auto known = state->walls->cpu_time()) co_return *known;
   CO_CHECK(co_await state->walls->measure());
   co_return state->walls->measured().cpu_time;
+}
+
+std::optional<Usage> ContainerSandbox::usage_now() {
+  if (state_->ended || !state_->walls->cpu_time()) return std::nullopt;
+  state_->begin_measuring();
+  return state_->usage();
 }
 
 Task<void> ContainerSandbox::pause() {

@@ -13,6 +13,7 @@
 #include "os/fd.h"
 #include "sandbox/guest_connection.h"
 #include "sandbox/image_place.h"
+#include "sandbox/quick_usage.h"
 #include "sandbox/sandbox.h"
 
 // What providers share whose walls are made by an engine (Docker, Podman, runsc) around our guest: a Sandbox
@@ -77,6 +78,9 @@ class ContainerState : public std::enable_shared_from_this<ContainerState> {
   // Ends every process, or where there is none what a busy interpreter runs, and says why.
   void end_executions(Ending ending, const std::string& reason);
   bool is_executing() const;
+  // Asks the walls for what they do not know by themselves, some time after an execution, so that the next
+  // one can tell it without waiting.
+  void begin_measuring();
   bool is_alive() const { return !ended && connection && connection->is_open(); }
 
   const std::unique_ptr<Walls> walls;  // never null; whoever waits for a call of it holds the state
@@ -94,9 +98,6 @@ class ContainerState : public std::enable_shared_from_this<ContainerState> {
   void look();
   std::uint32_t held_processes() const;
   boost::asio::awaitable<void> follow();
-  // Asks the walls for what they do not know by themselves, some time after an execution, so that the next
-  // one can tell it without waiting.
-  void begin_measuring();
   static boost::asio::awaitable<void> measure_later(std::weak_ptr<ContainerState> weak,
                                                     boost::asio::any_io_executor executor);
 
@@ -110,7 +111,7 @@ class ContainerState : public std::enable_shared_from_this<ContainerState> {
 
 // The handle that a session holds: it owns the sandbox, which ends with it unless stop() was called. Belongs
 // to the loop thread. After the sandbox has ended every call fails with Code::unavailable.
-class ContainerSandbox : public Sandbox, public ImagePlace {
+class ContainerSandbox : public Sandbox, public ImagePlace, public QuickUsage {
  public:
   // `traits` must outlive it.
   ContainerSandbox(std::shared_ptr<ContainerState> state, const Traits& traits);
@@ -140,6 +141,7 @@ class ContainerSandbox : public Sandbox, public ImagePlace {
   Task<void> trust(std::string certificate) override;
   Task<Usage> usage() override;
   Task<std::chrono::microseconds> cpu_time() override;
+  std::optional<Usage> usage_now() override;
   Task<void> pause() override;
   Task<void> resume() override;
   Task<void> snapshot(std::string target) override;

@@ -278,8 +278,11 @@ class DockerProvider final : public Provider {
       if (!error)
         unavailable.clear();
       else if (error->code() == Code::unavailable || error->code() == Code::deadline_exceeded ||
-               error->code() == Code::unsupported)
+               error->code() == Code::unsupported) {
+        // One answer that got lost must not refuse everybody until the next look.
+        if (unavailable.empty()) looking.cancel();
         unavailable = error->message();
+      }
     }
   };
 
