@@ -56,11 +56,15 @@ def test_usage(start):
     process = start(READY + "x = bytearray(60 << 20)\nsay()\nwhile True: pass")
     monitor = atoll.ResourceMonitor({"memory_mb": 1000, "cpu_cores": 4})
     watched = monitor.start_monitoring(process.pid)
-    time.sleep(0.5)
-    monitor.get_current_usage(watched.session_id)
-    time.sleep(0.5)
-    usage = monitor.get_current_usage(watched.session_id)
-    assert usage.running and usage.processes == 1 and 60 < usage.memory_mb < 200 and 0.05 < usage.cpu_cores < 1.5
+    before = usage = monitor.get_current_usage(watched.session_id)
+    deadline = time.monotonic() + 120
+    # However little of a busy machine it gets: the rate is what it got since the measurement before.
+    while before is usage or (usage.cpu_seconds < 0.3 and time.monotonic() < deadline):
+        time.sleep(0.3)
+        before, usage = usage, monitor.get_current_usage(watched.session_id)
+    assert usage.running and usage.processes == 1 and 60 < usage.memory_mb < 200 and usage.cpu_seconds >= 0.3
+    rate = (usage.cpu_seconds - before.cpu_seconds) / (usage.elapsed_seconds - before.elapsed_seconds)
+    assert usage.cpu_cores == pytest.approx(rate, abs=0.02) and 0 < usage.cpu_cores < 1.5
     assert monitor.check_limits(watched.session_id).within_limits
     assert monitor.terminate_if_exceeded(watched.session_id) is False and process.poll() is None
     metrics = monitor.get_performance_metrics(watched.session_id)
