@@ -23,6 +23,8 @@ class EventTarget {
   // Success: the other side has all of them. An error: they are sent again later, possibly some of them
   // twice.
   virtual Result<void> send(const std::vector<EventPtr>& events) = 0;
+  // How many of them the other side will never take; they were let go. Any thread.
+  virtual std::uint64_t refused() const { return 0; }
   // What is under way is to end.
   virtual void stop() = 0;
 };
