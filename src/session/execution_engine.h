@@ -59,13 +59,15 @@ class ExecutionEngine {
   Task<void> take_over(std::shared_ptr<Live> live, std::shared_ptr<sandbox::Process> process);
 
   // The session's interpreter for the language, made on first use; all executions that name no context share
-  // it.
+  // it. `trace`: of the request that wants it, here and below.
   Task<std::shared_ptr<sandbox::Interpreter>> prepare_environment(std::shared_ptr<Live> live,
-                                                                  sandbox::Language language);
+                                                                  sandbox::Language language,
+                                                                  trace::Context trace);
   // One more interpreter, of the caller's own. Passing failures are tried again: no code of a user has run in
   // it.
   Task<std::shared_ptr<sandbox::Interpreter>> create_interpreter(std::shared_ptr<Live> live,
-                                                                 sandbox::Language language, std::string cwd);
+                                                                 sandbox::Language language, std::string cwd,
+                                                                 trace::Context trace);
   // Ends an interpreter. Code::not_found if the session has none of this id.
   Task<void> cleanup_environment(std::shared_ptr<Live> live, std::string context);
 
@@ -106,7 +108,8 @@ class ExecutionEngine {
   void store_contexts(const std::shared_ptr<Live>& live);
   Task<std::shared_ptr<sandbox::Interpreter>> interpreter_for(std::shared_ptr<Live> live,
                                                               const ExecuteRequest& request,
-                                                              sandbox::Language language);
+                                                              sandbox::Language language,
+                                                              trace::Context trace);
 
   Dependencies dependencies_;
   Options options_;
