@@ -55,6 +55,7 @@ TEST_F(AdmissionTest, EveryRouteAsksForItsCredential) {
         case Credential::key:
           if (!others) {
             EXPECT_EQ(answer.status, 401) << answer.body;
+            EXPECT_EQ(answer.error, "unauthenticated");
           } else if (probe.route->pattern.find('{') != std::string::npos && !names_ones_own(probe)) {
             EXPECT_TRUE(answer.status >= 400 && answer.status < 500) << answer.status << answer.body;
           }

@@ -60,7 +60,8 @@ Result<net::ServerOptions> server_options(const config::Configuration& configura
   options.cors.origins = configuration.list("cors.origins");
   options.cors.exposed_headers = {"Mcp-Session-Id",  "WWW-Authenticate",    "X-Next-Token",
                                   "X-Total-Running", "X-Request-Id",        "Retry-After",
-                                  "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"};
+                                  "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset",
+                                  "Atoll-Error",     "Atoll-Degraded"};
   return options;
 }
 

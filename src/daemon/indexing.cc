@@ -278,7 +278,7 @@ void Indexing::run() {
     if (done) done = index_->relate(batch.tenant, batch.edges);
     lock.lock();
     if (!done && failure_.empty())
-      log::warn("executions are not indexed", {{"error", done.error().message()}});
+      log::warn("executions are not indexed", {{"tenant", batch.tenant}, {"error", done.error().message()}});
     failure_ = done ? "" : done.error().message();
   }
 }

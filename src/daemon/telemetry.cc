@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
@@ -12,7 +13,6 @@
 
 #include "daemon/auditing.h"
 #include "daemon/indexing.h"
-#include "sandbox/measured.h"
 
 namespace atl::daemon {
 namespace {
@@ -146,7 +146,8 @@ void Telemetry::show_deliveries() {
     const auto standings = deliveries_->standings();
     out.gauge("atoll_event_target_waiting", "Events that a target has not taken yet.");
     for (const auto& one : standings) out.sample({{"target", one.target}}, one.waiting);
-    out.counter("atoll_event_target_missed_total", "Events that were gone before a target took them.");
+    out.counter("atoll_event_target_missed_total",
+                "Events that were gone before a target took them, or that it refused for good.");
     for (const auto& one : standings) out.sample({{"target", one.target}}, one.missed);
   });
 }
@@ -199,10 +200,30 @@ void Telemetry::watch(const sandbox::Provider& provider) {
       },
       "Run `atoll doctor` on the service's machine; the service's log has the first failure.");
   // One provider has a spawner: families would have to be gathered if there were another.
-  if (const auto* measured = dynamic_cast<const sandbox::Measured*>(&provider))
-    metrics_.add([measured, name = std::string(provider.name())](Exposition& out) {
-      show_measures(out, name, *measured);
-    });
+  const auto* measured = dynamic_cast<const sandbox::Measured*>(&provider);
+  if (measured == nullptr) return;
+  metrics_.add([measured, name = std::string(provider.name())](Exposition& out) {
+    show_measures(out, name, *measured);
+  });
+  watch_zygotes(provider, *measured);
+}
+
+void Telemetry::watch_zygotes(const sandbox::Provider& provider, const sandbox::Measured& measured) {
+  const auto missing = provider.probed().missing;
+  const auto never = std::ranges::find(missing, "python_zygote", &sandbox::Wall::name);
+  if (never != missing.end()) {
+    health_.add("zygote", [reason = never->value] { return ComponentState{Condition::off, reason}; });
+    return;
+  }
+  health_.add(
+      "zygote",
+      [&measured]() -> ComponentState {
+        std::string why = measured.zygotes_away();
+        if (!why.empty()) return {Condition::degraded, "interpreters start cold: " + std::move(why)};
+        return {};
+      },
+      "Nothing but speed is lost, and another is tried every ten seconds; if it stays so, see whether the "
+      "machine has memory left and whether its python3 starts.");
 }
 
 void Telemetry::watch(const session::AbsentProvider& absent) {

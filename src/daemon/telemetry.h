@@ -6,6 +6,7 @@
 
 #include "config/configuration.h"
 #include "net/server.h"
+#include "sandbox/measured.h"
 #include "sandbox/provider.h"
 #include "session/providers.h"
 #include "store/store.h"
@@ -58,6 +59,8 @@ class Telemetry {
   Result<void> start_tracing(const config::Configuration& configuration, std::string installation);
   Result<void> start_deliveries(const config::Configuration& configuration, const std::string& directory);
   void show_deliveries();
+  // Those of a provider that forks interpreters.
+  void watch_zygotes(const sandbox::Provider& provider, const sandbox::Measured& measured);
   void tell_degraded();
   boost::asio::awaitable<void> measure_loop();
 

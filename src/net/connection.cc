@@ -7,6 +7,7 @@
 
 #include "base/ids.h"
 #include "base/log.h"
+#include "net/error_header.h"
 #include "net/exchange.h"
 #include "net/head_rules.h"
 
@@ -122,7 +123,11 @@ Task<void> dispatch(Router& router, const Cors& cors, ConnectionExchange& exchan
   // Before the body, so that a caller who is refused costs us no more than its head.
   auto refused = co_await match.route->access->admit(request);
   if (!refused && refused.error().code() == Code::internal) co_return fail(refused.error());
-  if (!refused) co_return co_await exchange.send(router.error_renderer()(refused.error(), request));
+  if (!refused) {
+    Response rendered = router.error_renderer()(refused.error(), request);
+    name_error(rendered, refused.error().code());
+    co_return co_await exchange.send(std::move(rendered));
+  }
   if (*refused) co_return co_await exchange.send(std::move(**refused));
   if (request.grant) exchange.note_admitted();
   exchange.set_body_limit(match.route->options.body_bytes_max);
@@ -139,12 +144,6 @@ void end_span(Request& request, int status) {
   if (status == 0) request.span.fail("the answer was given up");
   if (status >= 500) request.span.fail(reason_phrase(status));
   request.span.end();
-}
-
-// The same in every dialect, whatever its own form of errors has room for.
-std::string facts_of(Code code) {
-  const CodeRow& facts = row(code);
-  return fmt::format("{}; category={}; retryable={}", facts.name, to_string(facts.category), facts.retryable);
 }
 
 log::Subject subject_of(const Server::Shared& shared, const Request& request) {
@@ -204,7 +203,9 @@ void Connection::time_out() {
   timed_out = true;
   const bool writing = write_deadline_ != Steady::time_point::max();
   if (!writing && (phase_ == Phase::head || phase_ == Phase::body)) {
-    transport->try_send("HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
+    transport->try_send(fmt::format(
+        "HTTP/1.1 408 Request Timeout\r\n{}: {}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
+        kErrorHeader, error_facts(Code::deadline_exceeded)));
   }
   deadline_ = write_deadline_ = Steady::time_point::max();
   abort();
@@ -339,9 +340,11 @@ asio::awaitable<error_code> Connection::write(std::span<const asio::const_buffer
 
 asio::awaitable<void> Connection::refuse(int status, std::string_view message) {
   std::string answer = fmt::format(
-      "HTTP/1.1 {} {}\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: {}\r\nConnection: "
+      "HTTP/1.1 {} {}\r\nContent-Type: text/plain; charset=utf-8\r\n{}: {}\r\nContent-Length: "
+      "{}\r\nConnection: "
       "close\r\n\r\n{}\n",
-      status, reason_phrase(status), message.size() + 1, message);
+      status, reason_phrase(status), kErrorHeader, error_facts(code_of_status(status)), message.size() + 1,
+      message);
   asio::const_buffer buffer = asio::buffer(answer);
   co_await write(std::span(&buffer, 1));
   co_await linger();
@@ -404,7 +407,7 @@ asio::awaitable<bool> Connection::serve_one() {
   RequestParser parser(request, shared->options.header_bytes_max);
   if (!co_await read_head(parser, request)) co_return false;
   auto started_at = Steady::now();
-  std::uint64_t in_before = bytes_in, out_before = bytes_out;
+  const std::uint64_t out_before = bytes_out;
 
   request.span = trace::Span::of_request(request.headers.get("traceparent"));
   request.held = BodyBudget::Share(shared->bodies);
@@ -422,7 +425,7 @@ asio::awaitable<bool> Connection::serve_one() {
     // What is left of a body that we refused is not worth reading.
     if (!exchange.body_done() && result.error().code() != Code::not_found) closing = true;
     Response rendered = router.error_renderer()(result.error(), request);
-    rendered.headers.set("Atoll-Error", facts_of(result.error().code()));
+    name_error(rendered, result.error().code());
     const bool later = rendered.status == 429 || rendered.status == 503;
     if (later && !rendered.headers.has("Retry-After")) rendered.headers.set("Retry-After", "1");
     co_await exchange.send(std::move(rendered));
@@ -434,9 +437,12 @@ asio::awaitable<bool> Connection::serve_one() {
   const log::Subject about = subject_of(*shared, request);
   if (shared->access) {
     auto duration = std::chrono::duration_cast<std::chrono::microseconds>(Steady::now() - started_at);
+    // The head and what of the body was taken; what came after that in the same packet is the next one's.
+    const std::uint64_t taken = bytes_in - buffered().size();
     shared->access(Access{request.id, request.peer, request.method_word, request.target,
-                          exchange.aborted() ? 0 : exchange.status(), bytes_in - in_before,
-                          bytes_out - out_before, duration, about.trace, about.tenant, about.session_id});
+                          exchange.aborted() ? 0 : exchange.status(),
+                          taken - std::exchange(counted_in_, taken), bytes_out - out_before, duration,
+                          about.trace, about.tenant, about.session_id});
   }
   if (log::is_on(log::Level::debug)) log_answer(about, request, exchange.aborted() ? 0 : exchange.status());
   upgraded = exchange.upgraded();

@@ -160,7 +160,8 @@ class Connection final : public std::enable_shared_from_this<Connection> {
 
   std::string buffer_;
   std::size_t begin_ = 0, end_ = 0;
-  bool reading_ = false;  // a read is pending in the background (watch)
+  std::uint64_t counted_in_ = 0;  // of bytes_in: what requests that were answered took
+  bool reading_ = false;          // a read is pending in the background (watch)
   boost::asio::steady_timer read_done_;
   bool watching_departure_ = false;
   std::size_t early_bytes_ = 0;

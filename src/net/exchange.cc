@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <boost/asio/buffer.hpp>
 
+#include "net/error_header.h"
+
 namespace atl::net {
 namespace {
 
@@ -190,6 +192,8 @@ Task<void> ConnectionExchange::write_now(std::span<const asio::const_buffer> buf
 
 Task<void> ConnectionExchange::send(Response response) {
   if (state_ != State::fresh) co_return fail(Code::internal, "the answer was already started");
+  if (response.status >= 400 && !response.headers.has(kErrorHeader))
+    name_error(response, code_of_status(response.status));
   std::optional<std::uint64_t> length = response.body.size();
   if (response.status == 204 || response.status == 304 || response.status < 200) length.reset();
   std::string top = head(response.status, response.headers, length, false);

@@ -10,7 +10,9 @@
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
+#include <mutex>
 
+#include "net/error_header.h"
 #include "net/test_server.h"
 
 namespace atl::net {
@@ -93,6 +95,56 @@ TEST_F(ServerTest, SaysNotFoundAndNotAllowed) {
   EXPECT_THAT(answer, AllOf(StartsWith("HTTP/1.1 405"), HasSubstr("Allow: GET, HEAD, POST, OPTIONS")));
   EXPECT_THAT(ask("BREW /echo HTTP/1.1\r\nHost: x\r\n\r\n"), StartsWith("HTTP/1.1 405"));
   EXPECT_THAT(ask("OPTIONS /echo HTTP/1.1\r\nHost: x\r\n\r\n"), StartsWith("HTTP/1.1 204"));
+}
+
+TEST_F(ServerTest, EveryRefusalNamesItsRowOfTheTable) {
+  serve();
+  const auto named = [](Code code) { return HasSubstr("\r\nAtoll-Error: " + error_facts(code) + "\r\n"); };
+  EXPECT_EQ(error_facts(Code::not_found), "not_found; category=user; retryable=false");
+  EXPECT_THAT(ask("NONSENSE\r\n\r\n"), named(Code::invalid_argument));
+  EXPECT_THAT(ask("GET /echo HTTP/1.1\r\n\r\n"), named(Code::invalid_argument));
+  EXPECT_THAT(ask(get("/nowhere")), named(Code::not_found));
+  EXPECT_THAT(ask("DELETE /echo HTTP/1.1\r\nHost: x\r\n\r\n"), named(Code::invalid_argument));
+  EXPECT_THAT(ask(get("/fail")), named(Code::conflict));
+  EXPECT_THAT(ask(get("/throw")), named(Code::internal));
+  EXPECT_THAT(ask("POST /small HTTP/1.1\r\nHost: x\r\nContent-Length: 11\r\n\r\n12345678901"),
+              named(Code::too_large));
+  for (const std::size_t size : {40'000, 100'000})
+    EXPECT_THAT(ask(get("/echo", "X: " + std::string(size, 'a') + "\r\n")), named(Code::too_large));
+  EXPECT_THAT(ask(get("/echo")), Not(HasSubstr("Atoll-Error")));
+  EXPECT_THAT(ask("OPTIONS /echo HTTP/1.1\r\nHost: x\r\n\r\n"), Not(HasSubstr("Atoll-Error")));
+  // By its status alone a refusal is named by a row of that status.
+  for (int i = 0; i <= static_cast<int>(Code::internal); ++i) {
+    const int status = row(static_cast<Code>(i)).http_status;
+    EXPECT_EQ(row(code_of_status(status)).http_status, status);
+  }
+  EXPECT_EQ(code_of_status(418), Code::invalid_argument);
+  EXPECT_EQ(code_of_status(599), Code::internal);
+}
+
+TEST_F(ServerTest, CountsEveryByteOfARequestOnce) {
+  serve();
+  std::mutex mutex;
+  std::vector<std::uint64_t> counted;
+  test->server.set_access_sink([&](const Access& access) {
+    const std::lock_guard lock(mutex);
+    counted.push_back(access.bytes_in);
+  });
+  const auto all = [&] {
+    const std::lock_guard lock(mutex);
+    return counted;
+  };
+  const std::string small = "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc";
+  const std::string bare = get("/echo");
+  // Three in one packet, then one whose body comes later.
+  RawClient client(test->port());
+  client.send(small + bare + small);
+  EXPECT_TRUE(comes_to([&] { return all().size() == 3; }));
+  client.send(small.substr(0, small.size() - 3));
+  client.send("abc");
+  EXPECT_TRUE(comes_to([&] { return all().size() == 4; }));
+  EXPECT_EQ(all(), (std::vector<std::uint64_t>{small.size(), bare.size(), small.size(), small.size()}));
+  test->server.set_access_sink({});
 }
 
 TEST_F(ServerTest, ErrorsKeepSecretsAndCarryTheRequestId) {

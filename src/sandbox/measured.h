@@ -30,6 +30,9 @@ class Measured {
   virtual ~Measured() = default;
   virtual const PoolUse& pool_use() const = 0;
   virtual MakerUse maker_use() const = 0;
+  // Why interpreters start cold, though they are usually forked from warm ones; empty: they are, or never
+  // were here.
+  virtual std::string zygotes_away() const = 0;
 };
 
 }  // namespace atl::sandbox

@@ -3,7 +3,7 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 
-#include "base/log.h"
+#include "session/subject.h"
 
 namespace atl::session {
 namespace {
@@ -62,8 +62,7 @@ boost::asio::awaitable<void> BackgroundCpu::save() {
 boost::asio::awaitable<void> BackgroundCpu::hold_to_quota(LivePtr live, std::chrono::microseconds used) {
   BackgroundUse& background = live->background();
   if (!background.unstoppable().empty()) {
-    log::warn("an execution that could not be ended ends with its session",
-              {{"session", live->facts().session_id}});
+    log::warn(subject_of(*live), "an execution that could not be ended ends with its session");
     std::string reason = background.unstoppable();
     co_return co_await dependencies_.end(std::move(live), std::move(reason));
   }
@@ -76,8 +75,7 @@ boost::asio::awaitable<void> BackgroundCpu::hold_to_quota(LivePtr live, std::chr
   if (over < kAllowance || live->cpu().running() > 0) co_return;
   background.clear_over();
   std::string reason = spent.error().message();
-  log::info("a session is put aside: it uses CPU time in the background and none is left",
-            {{"session", live->facts().session_id}});
+  log::info(subject_of(*live), "a session is put aside: it uses CPU time in the background and none is left");
   co_await dependencies_.put_aside(std::move(live), std::move(reason));
 }
 

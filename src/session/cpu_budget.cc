@@ -7,7 +7,7 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <thread>
 
-#include "base/log.h"
+#include "session/subject.h"
 
 namespace atl::session {
 namespace {
@@ -68,8 +68,9 @@ boost::asio::awaitable<void> CpuBudget::stop(std::shared_ptr<CpuBudget> self,
   auto over = self->controller_.check(self->subject_.holder, quota::Quota::cpu_seconds_per_day, 0, 0);
   self->reason_ = over ? "the CPU time of the day is used up" : over.error().message();
   const Stop stop = std::exchange(self->stop_, {});
-  if (auto stopped = co_await stop(self->reason_); !stopped)
-    log::debug("what is out of CPU time was gone already", {{"record", self->subject_.claim_id}});
+  if (auto stopped = co_await stop(self->reason_); !stopped && log::is_on(log::Level::debug))
+    log::debug(subject_of(*self->subject_.live), "what is out of CPU time was gone already",
+               {{"record", self->subject_.claim_id}});
   for (std::chrono::milliseconds pause = kShortest; !self->over_; pause = std::min(pause * 2, kLongest)) {
     co_await self->wait(pause);
     const auto now = co_await in->cpu_time();

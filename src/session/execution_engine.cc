@@ -10,13 +10,13 @@
 
 #include "base/bytes.h"
 #include "base/ids.h"
-#include "base/log.h"
 #include "os/offload.h"
 #include "session/codec.h"
 #include "session/environment_choice.h"
 #include "session/execution_time.h"
 #include "session/retry.h"
 #include "session/running_execution.h"
+#include "session/subject.h"
 
 namespace atl::session {
 namespace {
@@ -290,12 +290,13 @@ Task<void> ExecutionEngine::finish_failed(LivePtr live, ExecutionRecord record, 
 }
 
 Task<std::shared_ptr<sandbox::Interpreter>> ExecutionEngine::prepare_environment(LivePtr live,
-                                                                                 sandbox::Language language) {
+                                                                                 sandbox::Language language,
+                                                                                 trace::Context trace) {
   language = sandbox::interpreter_language(language);  // both share their variables
   if (auto found = live->interpreters().find(language)) co_return found;
   CO_TRY(auto hold, co_await live->interpreters().take_turn());
   if (auto found = live->interpreters().find(language)) co_return found;
-  CO_TRY(auto interpreter, co_await create_interpreter(live, language, std::string()));
+  CO_TRY(auto interpreter, co_await create_interpreter(live, language, std::string(), trace));
   live->add_interpreter(language, interpreter);
   store_contexts(live);
   co_return interpreter;
@@ -316,7 +317,8 @@ void ExecutionEngine::store_contexts(const LivePtr& live) {
 
 Task<std::shared_ptr<sandbox::Interpreter>> ExecutionEngine::create_interpreter(LivePtr live,
                                                                                 sandbox::Language language,
-                                                                                std::string cwd) {
+                                                                                std::string cwd,
+                                                                                trace::Context trace) {
   if (!live->traits().interpreters) {
     co_return fail(Code::unsupported,
                    fmt::format("provider {} lacks the trait 'kernels': no stateful {} there",
@@ -326,8 +328,9 @@ Task<std::shared_ptr<sandbox::Interpreter>> ExecutionEngine::create_interpreter(
   if (!in) co_return fail(Code::conflict, "the session has ended");
   auto call = [in, language, cwd = std::move(cwd)] { return in->create_interpreter(language, cwd); };
   auto go_on = [live, in] { return live->sandbox() == in && !live->is_ending(); };
+  About about(live, trace);
   co_return co_await with_retries<std::shared_ptr<sandbox::Interpreter>>(
-      dependencies_.executor, "start an interpreter", std::move(call), std::move(go_on));
+      dependencies_.executor, "start an interpreter", std::move(about), std::move(call), std::move(go_on));
 }
 
 Task<void> ExecutionEngine::cleanup_environment(LivePtr live, std::string context) {
@@ -343,8 +346,9 @@ Task<void> ExecutionEngine::cleanup_environment(LivePtr live, std::string contex
 
 Task<std::shared_ptr<sandbox::Interpreter>> ExecutionEngine::interpreter_for(LivePtr live,
                                                                              const ExecuteRequest& request,
-                                                                             sandbox::Language language) {
-  if (request.context.empty()) co_return co_await prepare_environment(live, language);
+                                                                             sandbox::Language language,
+                                                                             trace::Context trace) {
+  if (request.context.empty()) co_return co_await prepare_environment(live, language, trace);
   for (const auto& interpreter : live->sandbox()->interpreters()) {
     if (interpreter->info().id == request.context) co_return interpreter;
   }
@@ -356,7 +360,7 @@ Task<ExecutionStart> ExecutionEngine::execute_code(LivePtr live, auth::Principal
   CO_CHECK(check_env(request.env));
   const sandbox::Language language = language_of(*live, request);
   if (!request.context.empty()) {
-    CO_TRY(auto known, co_await interpreter_for(live, request, language));
+    CO_TRY(auto known, co_await interpreter_for(live, request, language, who.trace));
     if (request.language && sandbox::interpreter_language(known->info().language) !=
                                 sandbox::interpreter_language(*request.language)) {
       co_return fail(Error(Code::invalid_argument, fmt::format("context {} is a {} context", request.context,
@@ -531,10 +535,11 @@ Task<ExecutionRecord> ExecutionEngine::run_command(LivePtr live, auth::Principal
   if (auto* ended = std::get_if<Ended>(&start)) co_return std::move(ended->record);
   Command command = std::get<Command>(std::move(start));
   if (!standard_input.empty()) {
-    boost::asio::co_spawn(dependencies_.executor, feed(command.process, std::move(standard_input)),
+    boost::asio::co_spawn(dependencies_.executor,
+                          feed(command.process, std::move(standard_input), About(live, who.trace)),
                           boost::asio::detached);
   }
-  Abandonment unless_finished(dependencies_.executor, command.process, command.kept);
+  Abandonment unless_finished(dependencies_.executor, command.process, command.kept, About(live, who.trace));
   while (true) {
     CO_TRY(sandbox::ProcessEvent event, co_await command.stream->next());
     if (std::holds_alternative<sandbox::Outcome>(event)) break;

@@ -59,12 +59,13 @@ class ExecutionEngine {
   Task<void> take_over(LivePtr live, std::shared_ptr<sandbox::Process> process);
 
   // The session's interpreter for the language, made on first use; all executions that name no context share
-  // it.
-  Task<std::shared_ptr<sandbox::Interpreter>> prepare_environment(LivePtr live, sandbox::Language language);
+  // it. `trace`: of the request that wants it, here and below.
+  Task<std::shared_ptr<sandbox::Interpreter>> prepare_environment(LivePtr live, sandbox::Language language,
+                                                                  trace::Context trace);
   // One more interpreter, of the caller's own. Passing failures are tried again: no code of a user has run in
   // it.
   Task<std::shared_ptr<sandbox::Interpreter>> create_interpreter(LivePtr live, sandbox::Language language,
-                                                                 std::string cwd);
+                                                                 std::string cwd, trace::Context trace);
   // Ends an interpreter. Code::not_found if the session has none of this id.
   Task<void> cleanup_environment(LivePtr live, std::string context);
 
@@ -103,7 +104,8 @@ class ExecutionEngine {
   std::shared_ptr<class KeptOutput> keep_output(const ExecutionRecord& record) const;
   void store_contexts(const LivePtr& live);
   Task<std::shared_ptr<sandbox::Interpreter>> interpreter_for(LivePtr live, const ExecuteRequest& request,
-                                                              sandbox::Language language);
+                                                              sandbox::Language language,
+                                                              trace::Context trace);
 
   Dependencies dependencies_;
   Options options_;

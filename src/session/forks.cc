@@ -25,8 +25,7 @@ Task<Forked> Forks::fork(Principal who, std::string id, ForkRequest request) {
   Forked forked;
   {
     CO_TRY(auto hold, co_await source->take_turn());
-    trace::Span span(who.trace, with_interpreters ? "sandbox.checkpoint" : "sandbox.snapshot");
-    span.set("atoll.session_id", source->facts().session_id);
+    const OnBehalf asked(*source, who.trace);
     if (with_interpreters) {
       CO_TRY(forked.carried, co_await states.take_checkpoint(source, state, {.strict = request.strict}));
     } else {

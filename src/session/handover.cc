@@ -4,10 +4,10 @@
 #include <set>
 
 #include "base/ids.h"
-#include "base/log.h"
 #include "os/event.h"
 #include "session/codec.h"
 #include "session/skill_place.h"
+#include "session/subject.h"
 
 namespace atl::session {
 
@@ -83,7 +83,7 @@ Task<void> Handover::rebuild(LivePtr live) {
   live->set_sample_due_now();
   CO_CHECK(co_await dependencies_.table->save(live));
   dependencies_.table->announce(live);
-  log::info("a session goes on with the files of its storage", {{"session", live->facts().session_id}});
+  log::info(subject_of(*live), "a session goes on with the files of its storage");
   co_return Result<void>{};
 }
 
@@ -110,7 +110,7 @@ Task<void> Handover::go_on(LivePtr live, std::vector<std::string>& still_running
   if (is_paused) live->set_to_disk_after(options_.to_disk_after);
   dependencies_.table->announce(live);
   dependencies_.lifecycle->watch(live);
-  log::info("a running sandbox was taken back", {{"session", live->facts().session_id}});
+  log::info(subject_of(*live), "a running sandbox was taken back");
   co_return Result<void>{};
 }
 
@@ -166,8 +166,8 @@ Task<void> Handover::end_one(LivePtr live, std::string reason) {
     if (live->traits().templates && live->sandbox()) co_return co_await dependencies_.table->save(live);
     const auto kept = co_await dependencies_.pauses->hibernate_at_shutdown(live);
     if (kept) co_return Result<void>{};
-    log::warn("a paused session could not be kept and ends",
-              {{"session", live->facts().session_id}, {"error", kept.error().message()}});
+    log::warn(subject_of(*live), "a paused session could not be kept and ends",
+              {{"error", kept.error().message()}});
   }
   co_await dependencies_.lifecycle->stop_or_log(live, State::stopped, std::move(reason));
   co_return Result<void>{};

@@ -7,7 +7,7 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <set>
 
-#include "base/log.h"
+#include "session/subject.h"
 
 namespace atl::session {
 namespace {
@@ -118,7 +118,7 @@ boost::asio::awaitable<void> Housekeeping::write(std::vector<LivePtr> due) {
       continue;
     }
     if (auto saved = co_await dependencies_.table->save(live); !saved)
-      log::warn("a session could not be stored", {{"error", saved.error().message()}});
+      log::warn(subject_of(*live), "a session could not be stored", {{"error", saved.error().message()}});
   }
 }
 
@@ -149,7 +149,8 @@ boost::asio::awaitable<void> Housekeeping::put_aside_held(LivePtr live, std::str
       auto saved = co_await dependencies_.table->save(live);
       co_return;
     }
-    log::warn("a session could not be paused and ends instead", {{"error", paused.error().message()}});
+    log::warn(subject_of(*live), "a session could not be paused and ends instead",
+              {{"error", paused.error().message()}});
   }
   co_await dependencies_.lifecycle->stop_or_log(live, State::stopped, std::move(reason));
 }

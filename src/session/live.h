@@ -81,7 +81,7 @@ class Live {
   // Code::unsupported "provider P lacks the trait 'T'".
   Error lacks(std::string_view trait) const;
 
-  // The request that makes it, until it runs.
+  // The request that makes or changes it now (OnBehalf); names none where nobody asked.
   const trace::Context& trace() const { return trace_; }
   void set_trace(const trace::Context& trace) { trace_ = trace; }
 
@@ -209,5 +209,18 @@ class Live {
 // Shared by the table and by every coroutine that acts on the session: one that was removed from the table
 // lives until the last of them has ended.
 using LivePtr = std::shared_ptr<Live>;
+
+// The request for which a held session is changed, for as long as this lives: spans and lines of the log that
+// are about the change belong to it.
+class OnBehalf {
+ public:
+  OnBehalf(Live& live, const trace::Context& trace) : live_(live) { live_.set_trace(trace); }
+  ~OnBehalf() { live_.set_trace({}); }
+  OnBehalf(const OnBehalf&) = delete;
+  OnBehalf& operator=(const OnBehalf&) = delete;
+
+ private:
+  Live& live_;
+};
 
 }  // namespace atl::session

@@ -9,6 +9,7 @@
 #include "session/cursor.h"
 #include "session/retry.h"
 #include "session/run_to_end.h"
+#include "session/subject.h"
 
 namespace atl::session {
 
@@ -174,6 +175,7 @@ Task<Session> LocalService::destroy(Principal who, std::string id) {
   if (!found || found->facts().tenant != who.tenant)
     co_return co_await table_.get(std::move(who), std::move(id));
   CO_TRY(auto hold, co_await found->take_turn());
+  const OnBehalf asked(*found, who.trace);
   CO_CHECK(co_await lifecycle_.stop(found, State::stopped, kByRequest));
   co_return found->facts();
 }
@@ -243,16 +245,18 @@ Task<std::vector<sandbox::InterpreterInfo>> LocalService::contexts(Principal who
 
 Task<sandbox::InterpreterInfo> LocalService::create_context(Principal who, std::string id,
                                                             ContextRequest request) {
+  const trace::Context trace = who.trace;
   CO_TRY(LivePtr found, co_await pauses_.running(std::move(who), std::move(id)));
   CO_TRY(auto interpreter,
-         co_await engine_.create_interpreter(found, request.language, std::move(request.cwd)));
+         co_await engine_.create_interpreter(found, request.language, std::move(request.cwd), trace));
   co_return interpreter->info();
 }
 
 Task<sandbox::InterpreterInfo> LocalService::prepare_environment(Principal who, std::string id,
                                                                  sandbox::Language language) {
+  const trace::Context trace = who.trace;
   CO_TRY(LivePtr found, co_await pauses_.running(std::move(who), std::move(id)));
-  CO_TRY(auto interpreter, co_await engine_.prepare_environment(found, language));
+  CO_TRY(auto interpreter, co_await engine_.prepare_environment(found, language, trace));
   co_return interpreter->info();
 }
 
@@ -265,13 +269,15 @@ Task<std::shared_ptr<sandbox::Interpreter>> LocalService::interpreter(LivePtr li
 }
 
 Task<void> LocalService::restart_context(Principal who, std::string id, std::string context) {
+  const trace::Context trace = who.trace;
   CO_TRY(LivePtr session, co_await pauses_.running(std::move(who), std::move(id)));
   CO_TRY(auto found, co_await interpreter(session, context));
   const std::string death = found->death();
   auto call = [found] { return found->restart(); };
   auto go_on = [this] { return !table_.is_ending(); };
-  CO_CHECK(
-      co_await with_retries<void>(dependencies_.executor, "restart an interpreter", std::move(call), go_on));
+  About about(session, trace);
+  CO_CHECK(co_await with_retries<void>(dependencies_.executor, "restart an interpreter", std::move(about),
+                                       std::move(call), go_on));
   // Whoever restarts a living one knows that its variables go.
   if (!death.empty())
     session->interpreters().note_restart(context, "the interpreter before it died: " + death);

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "base/ids.h"
-#include "base/log.h"
+#include "session/subject.h"
 
 namespace atl::session {
 namespace {
@@ -22,12 +22,14 @@ bool has_only_python(const Live& live) {
 }  // namespace
 
 Task<LivePtr> Pauses::running(Principal who, std::string id) {
+  const trace::Context trace = who.trace;
   CO_TRY(LivePtr found, co_await dependencies_.table->live(std::move(who), id));
   const Session& facts = found->facts();
   if (facts.pausing && !facts.auto_resume)
     co_return fail(Code::conflict, fmt::format("session {} is being paused", id));
   if ((facts.state == State::paused || facts.pausing) && facts.auto_resume) {
     CO_TRY(auto hold, co_await found->take_turn());
+    const OnBehalf asked(*found, trace);
     if (found->state() == State::paused) CO_CHECK(co_await resume_held(found));
   }
   if (found->state() != State::running || !found->sandbox()) co_return fail(found->wrong_state(id));
@@ -36,8 +38,10 @@ Task<LivePtr> Pauses::running(Principal who, std::string id) {
 }
 
 Task<Session> Pauses::pause(Principal who, std::string id, PauseRequest request) {
+  const trace::Context trace = who.trace;
   CO_TRY(LivePtr found, co_await dependencies_.table->live(std::move(who), id));
   CO_TRY(auto hold, co_await found->take_turn());
+  const OnBehalf asked(*found, trace);
   if (found->state() != State::running) co_return fail(found->wrong_state(id));
   if (!found->traits().pause) co_return fail(found->lacks("pause"));
   CO_CHECK(co_await pause_held(found, request));
@@ -55,8 +59,10 @@ Task<void> Pauses::pause_held(LivePtr live, PauseRequest request) {
 
 Task<Session> Pauses::resume(Principal who, std::string id, std::optional<std::chrono::milliseconds> ttl) {
   CO_CHECK(dependencies_.table->check_ttl(ttl));
+  const trace::Context trace = who.trace;
   CO_TRY(LivePtr found, co_await dependencies_.table->live(std::move(who), id));
   CO_TRY(auto hold, co_await found->take_turn());
+  const OnBehalf asked(*found, trace);
   if (found->state() == State::running) co_return found->facts();
   if (found->state() != State::paused) co_return fail(found->wrong_state(id));
   UpdateRequest change;
@@ -157,8 +163,7 @@ Task<void> Pauses::hibernate(LivePtr live, PauseRequest request, std::string rea
   auto stopped = co_await old->stop();
   dependencies_.layer_use->end_sandbox(live->incarnation());
   if (!stopped)
-    log::error("a sandbox did not end cleanly",
-               {{"session", live->facts().session_id}, {"error", stopped.error().message()}});
+    log::error(subject_of(*live), "a sandbox did not end cleanly", {{"error", stopped.error().message()}});
   co_return Result<void>{};
 }
 
@@ -178,14 +183,15 @@ boost::asio::awaitable<void> Pauses::move_to_disk(LivePtr live) {
     co_return;
   if (!live->traits().live_fork || !has_only_python(*live)) co_return;
   if (auto resumed = co_await live->sandbox()->resume(); !resumed) {
-    log::warn("a paused session stays in memory", {{"error", resumed.error().message()}});
+    log::warn(subject_of(*live), "a paused session stays in memory", {{"error", resumed.error().message()}});
     co_return;
   }
   const auto moved =
       co_await hibernate(live, {.on_disk = true}, live->facts().reason + "; on disk meanwhile");
   if (moved || live->state() != State::paused) co_return;
   if (moved.error().code() != Code::conflict)
-    log::warn("a paused session could not be written to the disk", {{"error", moved.error().message()}});
+    log::warn(subject_of(*live), "a paused session could not be written to the disk",
+              {{"error", moved.error().message()}});
   if (const auto paused = co_await dependencies_.lifecycle->pause_sandbox(live); !paused) {
     std::string reason = "it could not be paused again: " + paused.error().message();
     co_await dependencies_.lifecycle->stop_or_log(live, State::lost, std::move(reason));

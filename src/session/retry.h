@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "base/log.h"
+#include "base/log_subject.h"
 #include "os/task.h"
 
 namespace atl::session {
@@ -19,16 +19,16 @@ inline constexpr std::chrono::milliseconds kFirstDelay{50};  // doubles each tim
 // Calls a provider again after failures that may pass, each time later and logged; gives the last answer.
 // Only for what may safely be asked twice: whatever runs a user's code is asked once. `call` is Task<T>() and
 // outlives each of its tasks; `still_wanted` is bool() and ends it early: a sandbox that was ended meanwhile
-// says unavailable, too, and nobody should wait for it.
-template <class T, class Call, class Wanted>
-Task<T> with_retries(boost::asio::any_io_executor executor, std::string what, Call call,
+// says unavailable, too, and nobody should wait for it. `about` is log::Subject(): whom the lines are about.
+template <class T, class About, class Call, class Wanted>
+Task<T> with_retries(boost::asio::any_io_executor executor, std::string what, About about, Call call,
                      Wanted still_wanted) {
   std::chrono::milliseconds delay = kFirstDelay;
   for (int attempt = 1;; ++attempt) {
     Result<T> answer = co_await call();
     if (answer || !row(answer.error().code()).retryable) co_return answer;
     if (attempt == kAttempts || !still_wanted()) co_return answer;
-    log::warn("a provider failed in passing, trying again",
+    log::warn(about(), "a provider failed in passing, trying again",
               {{"call", what}, {"attempt", std::to_string(attempt)}, {"error", answer.error().message()}});
     boost::asio::steady_timer timer(executor, delay);
     boost::system::error_code ignored;

@@ -75,6 +75,42 @@ TEST_F(RetryTest, AInterpreterThatComesLateRunsTheCodeOnce) {
   EXPECT_EQ(faults().calls["execute"], 1);
 }
 
+// Whatever is written while a request is worked on says which one, and for whom.
+TEST_F(RetryTest, TheLogSaysOnWhoseBehalf) {
+  ASSERT_TRUE(wait(service_->start()));
+  Principal who = ann_;
+  who.trace = *trace::parse_traceparent("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01");
+  const Session session = create();
+  const std::string& id = session.session_id;
+  const std::string context = wait(service_->create_context(ann_, id, {}))->id;
+  const std::vector<std::pair<std::string, std::function<void()>>> asked = {
+      {"kernel", [&] { (void)wait(service_->create_context(who, id, {})); }},
+      {"restart", [&] { (void)wait(service_->restart_context(who, id, context)); }},
+      {"snapshot", [&] { (void)wait(service_->snapshot(who, id, "", {})); }},
+      {"pause", [&] { (void)wait(service_->pause(who, id, {})); }},
+      {"resume", [&] { (void)wait(service_->resume(who, id, std::nullopt)); }}};
+  const std::string whose =
+      R"("trace_id":"4bf92f3577b34da6a3ce929d0e0e4736","tenant":"one","session_id":")" + id + '"';
+  for (const auto& [call, ask] : asked) {
+    fail_next(call, 1);
+    testing::internal::CaptureStderr();
+    ask();
+    EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr(whose)) << call;
+  }
+  fail_next("create", 1);
+  testing::internal::CaptureStderr();
+  const auto made = wait(service_->create(who, {}));
+  ASSERT_TRUE(made);
+  EXPECT_THAT(testing::internal::GetCapturedStderr(),
+              HasSubstr(R"(36","tenant":"one","session_id":")" + made->session_id + '"'));
+  // A request that is over is not told of any more.
+  fail_next("pause", 1);
+  testing::internal::CaptureStderr();
+  ASSERT_TRUE(wait(service_->pause(ann_, id, {})));
+  EXPECT_THAT(testing::internal::GetCapturedStderr(),
+              testing::AllOf(HasSubstr(id), testing::Not(HasSubstr("trace_id"))));
+}
+
 TEST_F(RetryTest, CodeIsNeverSentTwice) {
   const Session session = create();
   ASSERT_EQ(run(session, "print first").status, Status::success);

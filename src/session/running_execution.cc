@@ -7,16 +7,17 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <csignal>
 
-#include "base/log.h"
 #include "sandbox/endable.h"
 #include "sandbox/quick_usage.h"
 #include "session/run_to_end.h"
+#include "session/subject.h"
 
 namespace atl::session {
 namespace {
 
 void log_unwritten(const ExecutionRecord& record, const Error& error) {
-  log::error("a record could not be finished", {{"record", record.record_id}, {"error", error.message()}});
+  log::error(subject_of(record), "a record could not be finished",
+             {{"record", record.record_id}, {"error", error.message()}});
 }
 
 // A process that ended with its sandbox has no usage of its own any more: the budget's last look stands for
@@ -100,9 +101,9 @@ RunningExecution::~RunningExecution() {
                   std::shared_ptr<sandbox::Process> process,
                   std::optional<double> entered) -> boost::asio::awaitable<void> {
     if (process) {
-      if (auto killed = co_await process->signal(SIGKILL); !killed) {
-        log::debug("an abandoned process was gone already", {{"record", record.record_id}});
-      }
+      if (auto killed = co_await process->signal(SIGKILL); !killed && log::is_on(log::Level::debug))
+        log::debug(subject_of(record), "an abandoned process was gone already",
+                   {{"record", record.record_id}});
     }
     co_await leave_share(*live, live->sandbox(), entered, record.usage, record.status);
     if (auto done = co_await engine->finish(live, record, started); !done)
@@ -126,7 +127,7 @@ Task<void> RunningExecution::begin(ExecuteRequest request, sandbox::Language lan
     if (auto used = co_await in->cpu_time()) cpu_entered_ = live_->cpu().enter(*used);
   } else {
     span_ = trace::Span(record_.trace, "interpreter.start");
-    CO_TRY(interpreter_, co_await engine_->interpreter_for(live_, request, language));
+    CO_TRY(interpreter_, co_await engine_->interpreter_for(live_, request, language, record_.trace));
     span_ = trace::Span(record_.trace, "interpreter.execute");
     span_.set("atoll.language", sandbox::to_string(language));
     add_trace(span_.context(), request.env);
@@ -362,17 +363,18 @@ Task<void> Command::abandon() {
 Abandonment::~Abandonment() {
   if (!process_) return;
   kept_->set_abandoned();
-  auto kill = [](std::shared_ptr<sandbox::Process> process) -> boost::asio::awaitable<void> {
-    if (auto killed = co_await process->signal(SIGKILL); !killed)
-      log::debug("an abandoned command was gone already", {{"error", killed.error().message()}});
+  auto kill = [](std::shared_ptr<sandbox::Process> process, About about) -> boost::asio::awaitable<void> {
+    if (auto killed = co_await process->signal(SIGKILL); !killed && log::is_on(log::Level::debug))
+      log::debug(about(), "an abandoned command was gone already", {{"error", killed.error().message()}});
   };
-  boost::asio::co_spawn(executor_, kill(process_), boost::asio::detached);
+  boost::asio::co_spawn(executor_, kill(process_, about_), boost::asio::detached);
 }
 
-boost::asio::awaitable<void> feed(std::shared_ptr<sandbox::Process> process, std::string bytes) {
+boost::asio::awaitable<void> feed(std::shared_ptr<sandbox::Process> process, std::string bytes, About about) {
   auto written = co_await process->write_stdin(std::move(bytes));
   auto closed = co_await process->close_stdin();
-  if (!written || !closed) log::debug("a command did not take all of its standard input");
+  if ((!written || !closed) && log::is_on(log::Level::debug))
+    log::debug(about(), "a command did not take all of its standard input");
 }
 
 }  // namespace atl::session

@@ -11,6 +11,7 @@
 #include "session/execution.h"
 #include "session/execution_engine.h"
 #include "session/live.h"
+#include "session/subject.h"
 
 namespace atl::session {
 
@@ -115,8 +116,11 @@ inline constexpr const char* kClientGone = "the client went away";
 class Abandonment {
  public:
   Abandonment(boost::asio::any_io_executor executor, std::shared_ptr<sandbox::Process> process,
-              std::shared_ptr<KeptOutput> kept)
-      : executor_(std::move(executor)), process_(std::move(process)), kept_(std::move(kept)) {}
+              std::shared_ptr<KeptOutput> kept, About about)
+      : executor_(std::move(executor)),
+        process_(std::move(process)),
+        kept_(std::move(kept)),
+        about_(std::move(about)) {}
   ~Abandonment();
   Abandonment(const Abandonment&) = delete;
   Abandonment& operator=(const Abandonment&) = delete;
@@ -126,6 +130,7 @@ class Abandonment {
   boost::asio::any_io_executor executor_;
   std::shared_ptr<sandbox::Process> process_;
   std::shared_ptr<KeptOutput> kept_;
+  About about_;
 };
 
 // Waits for the end of a command and writes its last record.
@@ -133,6 +138,6 @@ boost::asio::awaitable<void> watch_command(ExecutionEngine* engine, LivePtr live
                                            std::shared_ptr<sandbox::Process> process, ExecutionRecord record,
                                            std::shared_ptr<KeptOutput> kept, SteadyTime started);
 // Writes all of it, then closes. A program that does not read it is its own business.
-boost::asio::awaitable<void> feed(std::shared_ptr<sandbox::Process> process, std::string bytes);
+boost::asio::awaitable<void> feed(std::shared_ptr<sandbox::Process> process, std::string bytes, About about);
 
 }  // namespace atl::session

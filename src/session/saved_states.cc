@@ -9,6 +9,7 @@
 #include "os/file.h"
 #include "os/offload.h"
 #include "session/retry.h"
+#include "session/subject.h"
 
 namespace atl::session {
 namespace {
@@ -51,8 +52,10 @@ Task<void> SavedStates::take_snapshot(LivePtr live, std::string name) {
     return snapshot_once(in, provider, to);
   };
   auto go_on = [live, in] { return live->sandbox() == in; };
-  CO_CHECK(co_await with_retries<void>(dependencies_.executor, "take a snapshot", std::move(once),
-                                       std::move(go_on)));
+  const trace::Span span(live->trace(), "sandbox.snapshot");
+  About about(live);
+  CO_CHECK(co_await with_retries<void>(dependencies_.executor, "take a snapshot", std::move(about),
+                                       std::move(once), std::move(go_on)));
   co_return co_await keep_layers(live, std::move(name));
 }
 
@@ -62,9 +65,11 @@ Task<sandbox::Carried> SavedStates::take_checkpoint(LivePtr live, std::string na
   if (!in) co_return fail(Code::conflict, "the session has ended");
   auto once = [in, to = path(name), options] { return in->checkpoint(to, options); };
   auto go_on = [live, in] { return live->sandbox() == in; };
+  const trace::Span span(live->trace(), "sandbox.checkpoint");
+  About about(live);
   CO_TRY(sandbox::Carried carried,
-         co_await with_retries<sandbox::Carried>(dependencies_.executor, "take a checkpoint", std::move(once),
-                                                 std::move(go_on)));
+         co_await with_retries<sandbox::Carried>(dependencies_.executor, "take a checkpoint",
+                                                 std::move(about), std::move(once), std::move(go_on)));
   CO_CHECK(co_await keep_layers(live, std::move(name)));
   co_return carried;
 }

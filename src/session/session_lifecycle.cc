@@ -6,11 +6,11 @@
 #include <boost/asio/detached.hpp>
 #include <boost/asio/experimental/awaitable_operators.hpp>
 
-#include "base/log.h"
 #include "session/artifacts.h"
 #include "session/environment_choice.h"
 #include "session/retry.h"
 #include "session/skill_place.h"
+#include "session/subject.h"
 
 namespace atl::session {
 namespace {
@@ -161,8 +161,9 @@ Task<void> SessionLifecycle::build(LivePtr live, std::optional<std::string> stat
     co_return std::move(*made);
   };
   auto go_on = [table = dependencies_.table] { return !table->is_ending(); };
+  About about(live);
   auto made = co_await with_retries<std::unique_ptr<sandbox::Sandbox>>(
-      dependencies_.executor, "create a sandbox", std::move(make), go_on);
+      dependencies_.executor, "create a sandbox", std::move(about), std::move(make), go_on);
   if (!made) {
     span.fail(made.error().message());
     dependencies_.layer_use->end_sandbox(live->incarnation());
@@ -210,7 +211,9 @@ Task<Session> SessionLifecycle::bring_up(LivePtr live, std::optional<std::string
   } else {
     table.enter(live, State::failed, built.error().message());
     auto saved = co_await table.save(live);
-    if (!saved) log::warn("a failed session could not be stored", {{"error", saved.error().message()}});
+    if (!saved)
+      log::warn(subject_of(*live), "a failed session could not be stored",
+                {{"error", saved.error().message()}});
   }
   if (!built) {
     table.forget(live);
@@ -226,13 +229,19 @@ Task<Session> SessionLifecycle::bring_up(LivePtr live, std::optional<std::string
 Task<void> SessionLifecycle::pause_sandbox(LivePtr live) {
   auto call = [in = live->sandbox()] { return in->pause(); };
   auto go_on = [live, in = live->sandbox()] { return live->sandbox() == in; };
-  return with_retries<void>(dependencies_.executor, "pause a sandbox", std::move(call), std::move(go_on));
+  const trace::Span span(live->trace(), "sandbox.pause");
+  About about(live);
+  co_return co_await with_retries<void>(dependencies_.executor, "pause a sandbox", std::move(about),
+                                        std::move(call), std::move(go_on));
 }
 
 Task<void> SessionLifecycle::resume_sandbox(LivePtr live) {
   auto call = [in = live->sandbox()] { return in->resume(); };
   auto go_on = [live, in = live->sandbox()] { return live->sandbox() == in; };
-  return with_retries<void>(dependencies_.executor, "resume a sandbox", std::move(call), std::move(go_on));
+  const trace::Span span(live->trace(), "sandbox.resume");
+  About about(live);
+  co_return co_await with_retries<void>(dependencies_.executor, "resume a sandbox", std::move(about),
+                                        std::move(call), std::move(go_on));
 }
 
 Task<void> SessionLifecycle::stop(LivePtr live, State end, std::string reason) {
@@ -240,10 +249,12 @@ Task<void> SessionLifecycle::stop(LivePtr live, State end, std::string reason) {
   if (end == State::stopped) dependencies_.table->enter(live, State::stopping, reason);
   const std::shared_ptr<sandbox::Sandbox> sandbox = live->sandbox();
   Result<void> stopped{};
-  if (sandbox) stopped = co_await sandbox->stop();
+  if (sandbox) {
+    const trace::Span span(live->trace(), "sandbox.stop");
+    stopped = co_await sandbox->stop();
+  }
   if (!stopped) {
-    log::error("a sandbox did not end cleanly",
-               {{"session", live->facts().session_id}, {"error", stopped.error().message()}});
+    log::error(subject_of(*live), "a sandbox did not end cleanly", {{"error", stopped.error().message()}});
     reason += reason.empty() ? "" : "; ";
     reason += "its sandbox did not end cleanly: " + stopped.error().message();
     end = State::lost;
@@ -257,16 +268,16 @@ Task<void> SessionLifecycle::stop(LivePtr live, State end, std::string reason) {
     sandbox::StorageUse use{live->facts().storage, live->facts().tenant, live->facts().session_id};
     auto removed = co_await live->provider()->discard_storage(std::move(use));
     if (!removed)
-      log::warn("the files of an ended session are still in their storage",
-                {{"session", live->facts().session_id}, {"error", removed.error().message()}});
+      log::warn(subject_of(*live), "the files of an ended session are still in their storage",
+                {{"error", removed.error().message()}});
   }
   co_return co_await dependencies_.table->store_end(live);
 }
 
 boost::asio::awaitable<void> SessionLifecycle::stop_or_log(LivePtr live, State end, std::string reason) {
   if (auto ended = co_await stop(live, end, std::move(reason)); !ended) {
-    log::error("the end of a session could not be stored",
-               {{"session", live->facts().session_id}, {"error", ended.error().message()}});
+    log::error(subject_of(*live), "the end of a session could not be stored",
+               {{"error", ended.error().message()}});
   }
 }
 
@@ -282,7 +293,7 @@ boost::asio::awaitable<void> SessionLifecycle::watch_end(LivePtr live,
   auto hold = co_await live->take_turn();
   if (!hold || live->sandbox() != sandbox || is_final(live->state())) co_return;
   const std::string reason = "its sandbox ended: " + (why ? *why : why.error().message());
-  log::warn("a sandbox ended by itself", {{"session", live->facts().session_id}, {"reason", reason}});
+  log::warn(subject_of(*live), "a sandbox ended by itself", {{"reason", reason}});
   co_await stop_or_log(live, State::lost, reason);
 }
 

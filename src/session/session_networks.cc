@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
-#include "base/log.h"
 #include "egress/authority.h"
 #include "session/metered_connector.h"
+#include "session/subject.h"
 
 namespace atl::session {
 namespace {
@@ -114,7 +114,8 @@ Task<void> SessionNetworks::reopen(LivePtr live) {
   auto rules = compile(live->facts().egress);
   auto opened = rules ? co_await open_with(live, std::move(*rules)) : fail(rules.error());
   if (!opened) {
-    log::error("a network could not be opened again", {{"error", opened.error().message()}});
+    log::error(subject_of(*live), "a network could not be opened again",
+               {{"error", opened.error().message()}});
     live->refresh_isolation();
   }
   co_return Result<void>{};

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "base/log.h"
+#include "session/subject.h"
 
 namespace atl::session {
 namespace {
@@ -108,8 +108,8 @@ std::vector<skill::Skill> SessionSkills::find(const Session& facts) const {
     if (skill)
       found.push_back(std::move(*skill));
     else
-      log::warn("a skill of a session is gone",
-                {{"session", facts.session_id}, {"skill", use.name}, {"error", skill.error().message()}});
+      log::warn(subject_of(facts), "a skill of a session is gone",
+                {{"skill", use.name}, {"error", skill.error().message()}});
   }
   return found;
 }

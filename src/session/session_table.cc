@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-#include "base/log.h"
 #include "session/codec.h"
 #include "session/cursor.h"
+#include "session/subject.h"
 
 namespace atl::session {
 namespace {
@@ -189,10 +189,8 @@ std::uint64_t SessionTable::bytes_on_disk(std::string_view tenant) const {
 void SessionTable::enter(const LivePtr& live, State state, std::string reason) {
   const State from = live->state();
   if (!live->set_state(state, std::move(reason), options_.to_disk_after)) {
-    log::error("a session made a change that the table does not have",
-               {{"session", live->facts().session_id},
-                {"from", std::string(to_string(from))},
-                {"to", std::string(to_string(state))}});
+    log::error(subject_of(*live), "a session made a change that the table does not have",
+               {{"from", std::string(to_string(from))}, {"to", std::string(to_string(state))}});
     return;
   }
   count(*live);
@@ -239,8 +237,8 @@ Task<void> SessionTable::store_end(LivePtr live) {
     co_return Result<void>{};
   }
   live->mark_changed();
-  log::warn("the end of a session could not be stored and will be tried again",
-            {{"session", live->facts().session_id}, {"error", saved.error().message()}});
+  log::warn(subject_of(*live), "the end of a session could not be stored and will be tried again",
+            {{"error", saved.error().message()}});
   co_return Result<void>{};
 }
 

@@ -5,9 +5,9 @@
 #include <algorithm>
 
 #include "base/ids.h"
-#include "base/log.h"
 #include "session/codec.h"
 #include "session/cursor.h"
+#include "session/subject.h"
 
 namespace atl::session {
 
@@ -30,9 +30,11 @@ Task<void> Snapshots::check_room(std::string tenant, std::uint64_t more_bytes) c
 
 Task<Snapshot> Snapshots::take(Principal who, std::string id, std::string name, TextMap attributes) {
   SavedStates& states = *dependencies_.states;
+  const trace::Context trace = who.trace;
   CO_TRY(LivePtr found, co_await dependencies_.pauses->running(std::move(who), std::move(id)));
   if (!found->traits().snapshot || !states.is_enabled()) co_return fail(found->lacks("snapshot"));
   CO_TRY(auto hold, co_await found->take_turn());
+  const OnBehalf asked(*found, trace);
   const Session& facts = found->facts();
   CO_CHECK(co_await check_room(facts.tenant, 0));
   // Before the work: whether anything fits at all.
@@ -69,6 +71,7 @@ Task<Snapshot> Snapshots::take(Principal who, std::string id, std::string name, 
 // session's id.
 Task<Session> Snapshots::restore(Principal who, std::string id, std::string snapshot_id) {
   SessionTable& table = *dependencies_.table;
+  const trace::Context trace = who.trace;
   CO_TRY(const Snapshot source, co_await get(who, snapshot_id));
   CO_TRY(LivePtr found, co_await table.live(std::move(who), id));
   if (source.provider != found->facts().provider) {
@@ -77,6 +80,7 @@ Task<Session> Snapshots::restore(Principal who, std::string id, std::string snap
                                source.provider, found->facts().provider));
   }
   CO_TRY(auto hold, co_await found->take_turn());
+  const OnBehalf asked(*found, trace);
   if (!is_live(found->state())) co_return fail(found->wrong_state(id));
   // One that is an image of an engine may have been removed there: known before anything ends.
   if (found->traits().images)
@@ -148,7 +152,9 @@ Task<void> Snapshots::remove_old() {
     // A session that stands on it keeps it; the next round tries again.
     auto removed = co_await remove(std::move(owner), snapshot.snapshot_id);
     if (!removed && removed.error().code() != Code::conflict && removed.error().code() != Code::not_found)
-      log::warn("an old snapshot could not be removed", {{"error", removed.error().message()}});
+      log::warn(log::Subject{snapshot.tenant, snapshot.session_id, {}},
+                "an old snapshot could not be removed",
+                {{"snapshot", snapshot.snapshot_id}, {"error", removed.error().message()}});
   }
   co_return Result<void>{};
 }

@@ -123,7 +123,8 @@ std::vector<Deliveries::Standing> Deliveries::standings() const {
   const std::uint64_t last = log_.last_id();
   for (const auto& lane : lanes_) {
     const std::lock_guard lock(lane->mutex);
-    Standing one{std::string(lane->target->name()), 0, lane->sent, lane->missed, {}};
+    Standing one{
+        std::string(lane->target->name()), 0, lane->sent, lane->missed + lane->target->refused(), {}};
     one.waiting = last - std::min<std::uint64_t>(lane->position, last);
     if (!lane->failure.empty())
       one.state = {Condition::degraded, fmt::format("{} events wait: {}", one.waiting, lane->failure)};

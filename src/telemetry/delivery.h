@@ -23,6 +23,8 @@ class EventTarget {
   // Sends the events in order and blocks until the other side has them all. After an error all of them are
   // sent again later, also those that had arrived.
   virtual Result<void> send(const std::vector<EventPtr>& events) = 0;
+  // How many of them the other side will never take; they were let go. Any thread.
+  virtual std::uint64_t refused() const { return 0; }
   // Makes a send() that is under way return soon, and every later one fail.
   virtual void stop() = 0;
 };

@@ -155,6 +155,39 @@ TEST_F(EventLogTest, AFullDiskLosesNothingThatMemoryHolds) {
   EXPECT_THAT(ids(*log, 0), ElementsAre(1, 3));
 }
 
+TEST_F(EventLogTest, CannotBeOpenedWhereItCannotWrite) {
+  options_.directory = directory_.path() + "/file";
+  std::ofstream(options_.directory) << "in the way";
+  EXPECT_FALSE(EventLog::open(options_));
+  // What is named like a segment and is none.
+  options_.directory = directory_.path() + "/odd";
+  std::filesystem::create_directories(options_.directory + "/00000000000000000007.jsonl");
+  EXPECT_FALSE(EventLog::open(options_));
+}
+
+TEST_F(EventLogTest, NamesThatAreNoSegmentsStay) {
+  options_.directory = directory_.path() + "/events";
+  std::filesystem::create_directories(options_.directory);
+  for (const char* name : {"webhook.position", "00000000000000000000.jsonl", "0000000000000000000x.jsonl"})
+    std::ofstream(options_.directory + "/" + name) << "5";
+  auto log = open();
+  EXPECT_EQ(log->last_id(), 0U);
+  add(*log, 1);
+  EXPECT_THAT(ids(*log, 0), ElementsAre(1));
+}
+
+// Lines that were damaged on the disk are left out; those behind them are not.
+TEST_F(EventLogTest, DamagedLinesAreSteppedOver) {
+  {
+    auto log = open();
+    add(*log, 2);
+  }
+  std::ofstream(last_file(), std::ios::app) << "no event\n";
+  auto log = open();
+  add(*log, 1);
+  EXPECT_THAT(ids(*log, 0), ElementsAre(1, 2, 3));
+}
+
 TEST_F(EventLogTest, TellsListeners) {
   auto log = open();
   int told = 0;
@@ -200,6 +233,44 @@ TEST_F(EventLogTest, WhatHappensToSessionsBecomesEvents) {
                                  "session.ended"));
 }
 
+TEST(LimitOf, NamesTheLimitThatEndedIt) {
+  session::ExecutionRecord record;
+  record.status = session::Status::timeout;
+  EXPECT_EQ(limit_of(record), "time");
+  record.status = session::Status::killed;
+  EXPECT_EQ(limit_of(record), "");
+  record.reason = "too many processes";
+  EXPECT_EQ(limit_of(record), "processes");
+  record.reason = "too much output";
+  EXPECT_EQ(limit_of(record), "output");
+}
+
+TEST_F(EventLogTest, EndsOfEveryKindAreToldApart) {
+  auto log = open();
+  EventSource source(*log);
+  session::Session session;
+  session.session_id = "ses_2";
+  session.parent = "ses_1";
+  session.reason = "why";
+  using session::State;
+  source.created(session, {});
+  source.changed(session, State::creating, State::failed);
+  source.changed(session, State::running, State::lost);
+  session::ExecutionRecord record;
+  record.status = session::Status::error;
+  record.reason = "a reason", record.error = "ValueError";
+  record.trace = *trace::parse_traceparent("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01");
+  source.finished(session, record, {});
+  const auto page = log->read_after(0, 10);
+  ASSERT_EQ(page.events.size(), 4U);
+  EXPECT_THAT(page.events[0]->line, HasSubstr(R"("parent":"ses_1")"));
+  EXPECT_EQ(page.events[1]->type, "session.failed");
+  EXPECT_EQ(page.events[2]->type, "session.lost");
+  EXPECT_THAT(page.events[2]->line, HasSubstr(R"("reason":"why")"));
+  EXPECT_THAT(page.events[3]->line, HasSubstr(R"("trace_id":"4bf92f3577b34da6a3ce929d0e0e4736")"));
+  EXPECT_THAT(page.events[3]->line, HasSubstr(R"("reason":"a reason","error":"ValueError")"));
+}
+
 TEST(HealthTest, SaysSinceWhen) {
   ManualClock clock;
   Health health(clock);
@@ -221,6 +292,9 @@ TEST(HealthTest, SaysSinceWhen) {
   EXPECT_EQ(Health::worst(seen), Condition::degraded);
   state = {Condition::down, "gone"};
   EXPECT_EQ(Health::worst(health.look()), Condition::down);
+  EXPECT_EQ(to_string(Condition::ok), "ok");
+  EXPECT_EQ(to_string(Condition::degraded), "degraded");
+  EXPECT_EQ(to_string(Condition::down), "down");
   EXPECT_EQ(to_string(Condition::off), "off");
 }
 

@@ -5,6 +5,7 @@
 #include <atomic>
 
 #include "base/bytes.h"
+#include "base/log_subject.h"
 #include "net/blocking_client.h"
 #include "telemetry/delivery.h"
 
@@ -19,6 +20,7 @@ class WebhookTarget final : public EventTarget {
       : client_(std::move(url), kSendTime), secret_(std::move(secret)) {}
   std::string_view name() const override { return "webhook"; }
   void stop() override { client_.stop(); }
+  std::uint64_t refused() const override { return refused_; }
 
   Result<void> send(const std::vector<EventPtr>& events) override {
     for (const EventPtr& event : events) {
@@ -47,12 +49,20 @@ class WebhookTarget final : public EventTarget {
     if (!answer) return fail(answer.error());
     const int status = answer->status;
     if (status / 100 == 2) return {};
+    if (status == 400 || status == 410 || status == 413 || status == 422) {
+      ++refused_;
+      log::warn(log::Subject{event.tenant, event.session_id, {}},
+                "the webhook will never take an event, and it is let go",
+                {{"event", std::to_string(event.id)}, {"status", std::to_string(status)}});
+      return {};
+    }
     return fail(Code::unavailable, fmt::format("the webhook answered {}", status));
   }
 
   net::BlockingClient client_;
   std::string secret_;
   std::uint64_t taken_ = 0;
+  std::atomic<std::uint64_t> refused_ = 0;
 };
 
 struct NatsDeleter {

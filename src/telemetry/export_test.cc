@@ -2,15 +2,22 @@
 // refuse, hang and come back.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/socket.h>
 
+#include <array>
 #include <atomic>
-#include <boost/json.hpp>
+#include <map>
 #include <mutex>
+#include <thread>
 
 #include "base/bytes.h"
 #include "net/test_server.h"
 #include "os/directory_test.h"
+#include "os/file.h"
 #include "telemetry/delivery.h"
+#include "telemetry/otlp.h"
 #include "telemetry/span_exporter.h"
 
 namespace atl::telemetry {
@@ -59,6 +66,81 @@ class Receiver {
   std::string where_;
 };
 
+// Takes connections and says nothing.
+class Silent {
+ public:
+  Silent() : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof address;
+    EXPECT_EQ(::bind(socket_.get(), reinterpret_cast<sockaddr*>(&address), size), 0);
+    EXPECT_EQ(::listen(socket_.get(), 8), 0);
+    ::getsockname(socket_.get(), reinterpret_cast<sockaddr*>(&address), &size);
+    url_ = "http://127.0.0.1:" + std::to_string(ntohs(address.sin_port));
+  }
+  const std::string& url() const { return url_; }
+  // Closed if nobody came.
+  os::Fd accept_within(int milliseconds) const {
+    pollfd ready{socket_.get(), POLLIN, 0};
+    if (::poll(&ready, 1, milliseconds) <= 0) return {};
+    return os::Fd(::accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC));
+  }
+
+ private:
+  os::Fd socket_;
+  std::string url_;
+};
+
+// As much of a NATS server as one publisher needs; tests/telemetry has the real one.
+class NatsDouble {
+ public:
+  NatsDouble() : thread_([this] { serve(); }) {}
+  ~NatsDouble() {
+    stopping_ = true;
+    thread_.join();
+  }
+  std::string url() const { return "nats" + place_.url().substr(4); }
+  std::string heard() {
+    const std::lock_guard lock(mutex_);
+    return heard_;
+  }
+  std::atomic<bool> answers = true;  // to pings; false: it hangs up at the next one
+
+ private:
+  void serve() {
+    while (!stopping_) {
+      const os::Fd client = place_.accept_within(20);
+      if (!client.is_open()) continue;
+      say(client, "INFO {\"server_id\":\"x\",\"version\":\"2.9.10\",\"max_payload\":1048576}\r\n");
+      for (std::string bytes; !stopping_;) {
+        pollfd ready{client.get(), POLLIN, 0};
+        if (::poll(&ready, 1, 20) == 0) continue;
+        std::array<char, 4096> piece{};
+        const ssize_t size = ::read(client.get(), piece.data(), piece.size());
+        if (size <= 0) break;
+        bytes.assign(piece.data(), static_cast<std::size_t>(size));
+        const bool is_asked = bytes.find("PING\r\n") != std::string::npos;
+        {
+          const std::lock_guard lock(mutex_);
+          heard_ += bytes;
+        }
+        if (is_asked && !answers) break;
+        if (is_asked) say(client, "PONG\r\n");
+      }
+    }
+  }
+  static void say(const os::Fd& client, std::string_view text) {
+    EXPECT_EQ(::write(client.get(), text.data(), text.size()), static_cast<ssize_t>(text.size()));
+  }
+
+  Silent place_;
+  std::mutex mutex_;
+  std::string heard_;
+  std::atomic<bool> stopping_ = false;
+  std::thread thread_;
+};
+
 ExportOptions to(const std::string& url) {
   ExportOptions options;
   options.endpoint = *net::Url::parse(url);
@@ -77,42 +159,91 @@ void make_spans(SpanExporter& exporter, int count) {
     trace::EndedSpan span;
     span.context = *trace::parse_traceparent("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01");
     span.name = "policy";
-    exporter.take(std::move(span));
+    exporter.take(span);
   }
 }
 
+// A message of protocol buffers, read back: what stands in each field, by its number. A number is eight
+// bytes, the lowest first.
+using Fields = std::map<int, std::vector<std::string>>;
+
+std::uint64_t number_at(std::string_view bytes, std::size_t& at) {
+  std::uint64_t number = 0;
+  for (int shift = 0; at < bytes.size(); shift += 7) {
+    const auto byte = static_cast<std::uint8_t>(bytes[at++]);
+    number |= std::uint64_t{byte & 0x7FU} << shift;
+    if (byte < 0x80) break;
+  }
+  return number;
+}
+
+std::string eight_bytes(std::uint64_t number) {
+  std::string bytes;
+  for (int i = 0; i < 8; ++i, number >>= 8) bytes += static_cast<char>(number);
+  return bytes;
+}
+
+Fields fields(std::string_view bytes) {
+  Fields found;
+  for (std::size_t at = 0; at < bytes.size();) {
+    const auto tag = static_cast<int>(number_at(bytes, at));
+    std::string value;
+    if ((tag & 7) == 0) {
+      value = eight_bytes(number_at(bytes, at));
+    } else {
+      const std::size_t size = (tag & 7) == 1 ? 8 : number_at(bytes, at);
+      EXPECT_LE(at + size, bytes.size());
+      value = bytes.substr(at, size);
+      at += size;
+    }
+    found[tag >> 3].push_back(value);
+  }
+  return found;
+}
+
 TEST(Otlp, IsWhatCollectorsRead) {
-  Spans spans;
-  trace::EndedSpan& span = *spans.emplace_back(std::make_unique<trace::EndedSpan>());
-  spans.push_back(std::make_unique<trace::EndedSpan>());
+  trace::EndedSpan span;
   span.context = *trace::parse_traceparent("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01");
   span.parent = {1, 2, 3, 4, 5, 6, 7, 8};
   span.name = "policy \"x\"";
   span.kind = trace::Kind::server;
   span.begin = WallTime(1s);
   span.took = 5us;
-  span.attributes = {
-      {"number", std::int64_t(7)}, {"text", std::string("a\"b\xff")}, {"long", std::string(100'000, 'x')}};
+  span.attributes = {{"number", std::int64_t(-7)},
+                     {"text", std::string("a\"b\xff")},
+                     {"long", std::string(255, 'x') + "\xc3\xa9" + std::string(100'000, 'x')}};
   span.failure = "denied";
-  const auto document = boost::json::parse(to_otlp(spans, "one"));
-  const auto& resource = document.at("resourceSpans").at(0);
-  EXPECT_EQ(resource.at("resource").at("attributes").at(0).at("value").at("stringValue"), "atoll");
-  const auto& first = resource.at("scopeSpans").at(0).at("spans").at(0);
-  EXPECT_EQ(first.at("traceId"), "4bf92f3577b34da6a3ce929d0e0e4736");
-  EXPECT_EQ(first.at("spanId"), "00f067aa0ba902b7");
-  EXPECT_EQ(first.at("parentSpanId"), "0102030405060708");
-  EXPECT_EQ(first.at("name"), "policy \"x\"");
-  EXPECT_EQ(first.at("kind"), 2);
-  EXPECT_EQ(first.at("startTimeUnixNano"), "1000000000");
-  EXPECT_EQ(first.at("endTimeUnixNano"), "1000005000");
-  EXPECT_EQ(first.at("attributes").at(0).at("value").at("intValue"), "7");
-  EXPECT_EQ(first.at("attributes").at(1).at("value").at("stringValue"), "a\"b\xef\xbf\xbd");
-  EXPECT_EQ(first.at("status").at("code"), 2);
-  const auto& second = resource.at("scopeSpans").at(0).at("spans").at(1).as_object();
-  EXPECT_FALSE(second.contains("parentSpanId"));
-  EXPECT_FALSE(second.contains("status"));
-  EXPECT_EQ(second.at("name"), "unnamed");
-  EXPECT_EQ(first.at("attributes").at(2).at("value").at("stringValue").as_string().size(), 256U);
+  std::string encoded;
+  append_span(encoded, span);
+  append_span(encoded, {});
+  const Fields resource = fields(fields(export_request(encoded, "one")).at(1).at(0));
+  const auto about = fields(resource.at(1).at(0)).at(1);
+  ASSERT_EQ(about.size(), 3U);
+  EXPECT_EQ(fields(about[0]).at(1).at(0), "service.name");
+  EXPECT_EQ(fields(fields(about[0]).at(2).at(0)).at(1).at(0), "atoll");
+  EXPECT_EQ(fields(fields(about[2]).at(2).at(0)).at(1).at(0), "one");
+  const Fields scope = fields(resource.at(2).at(0));
+  EXPECT_EQ(fields(scope.at(1).at(0)).at(1).at(0), "atoll");
+  ASSERT_EQ(scope.at(2).size(), 2U);
+  Fields first = fields(scope.at(2).at(0));
+  EXPECT_EQ(first[1].at(0), *from_hex("4bf92f3577b34da6a3ce929d0e0e4736"));
+  EXPECT_EQ(first[2].at(0), *from_hex("00f067aa0ba902b7"));
+  EXPECT_EQ(first[4].at(0), *from_hex("0102030405060708"));
+  EXPECT_EQ(first[5].at(0), "policy \"x\"");
+  EXPECT_EQ(first[6].at(0), eight_bytes(2));
+  EXPECT_EQ(first[7].at(0), eight_bytes(1'000'000'000));
+  EXPECT_EQ(first[8].at(0), eight_bytes(1'000'005'000));
+  const auto value = [&](std::size_t at) { return fields(fields(first[9].at(at)).at(2).at(0)); };
+  EXPECT_EQ(fields(first[9].at(0)).at(1).at(0), "number");
+  EXPECT_EQ(value(0).at(3).at(0), eight_bytes(static_cast<std::uint64_t>(-7)));
+  EXPECT_EQ(value(1).at(1).at(0), "a\"b\xef\xbf\xbd");
+  // Cut in the middle of a character.
+  EXPECT_EQ(value(2).at(1).at(0), std::string(255, 'x') + "\xef\xbf\xbd");
+  EXPECT_EQ(fields(first[15].at(0)).at(2).at(0), "denied");
+  EXPECT_EQ(fields(first[15].at(0)).at(3).at(0), eight_bytes(2));
+  const Fields second = fields(scope.at(2).at(1));
+  EXPECT_FALSE(second.contains(4) || second.contains(9) || second.contains(15));
+  EXPECT_EQ(second.at(5).at(0), "unnamed");
 }
 
 TEST(SpanExporterTest, SendsWhatEnded) {
@@ -121,7 +252,11 @@ TEST(SpanExporterTest, SendsWhatEnded) {
   make_spans(exporter, 3);
   EXPECT_TRUE(comes_to([&] { return exporter.counts().exported == 3; }));
   EXPECT_EQ(collector.path(), "/v1/traces");
-  EXPECT_EQ(collector.header("Content-Type"), "application/json");
+  EXPECT_EQ(collector.header("Content-Type"), "application/x-protobuf");
+  const auto bodies = collector.bodies();
+  ASSERT_EQ(bodies.size(), 1U);
+  const Fields scope = fields(fields(fields(bodies[0]).at(1).at(0)).at(2).at(0));
+  EXPECT_EQ(scope.at(2).size(), 3U);
   EXPECT_EQ(exporter.state().condition, Condition::ok);
 }
 
@@ -160,6 +295,28 @@ TEST(SpanExporterTest, WaitsForACollectorThatIsAway) {
   EXPECT_TRUE(comes_to([&] { return exporter.counts().exported == 5; }));
   EXPECT_EQ(exporter.counts().dropped, 0U);
   EXPECT_TRUE(comes_to([&] { return exporter.state().condition == Condition::ok; }));
+}
+
+TEST(SpanExporterTest, FullBatchesGoAtOnceAndInOrder) {
+  Receiver collector;
+  auto options = to(collector.url());
+  options.every = 1h;
+  options.batch = 4;
+  SpanExporter exporter(options);
+  make_spans(exporter, 9);
+  EXPECT_TRUE(comes_to([&] { return exporter.counts().exported >= 8; }));
+  EXPECT_LE(collector.bodies().size(), 3U);
+}
+
+TEST(SpanExporterTest, ACollectorThatHangsDoesNotHoldUpTheEnd) {
+  const Silent silent;
+  const auto began = Clock::machine().steady();
+  {
+    SpanExporter exporter(to(silent.url()));
+    make_spans(exporter, 3);
+    EXPECT_TRUE(comes_to([&] { return exporter.counts().waiting == 3; }));
+  }
+  EXPECT_LT(Clock::machine().steady() - began, 9s);
 }
 
 TEST(SpanExporterTest, DropsBeyondItsBound) {
@@ -269,6 +426,34 @@ TEST_F(DeliveryTest, LosesNothingWhileTheTargetIsAway) {
   EXPECT_EQ(ids(hook.bodies()), all);
 }
 
+TEST_F(DeliveryTest, WhatATargetWillNeverTakeDoesNotHoldUpTheRest) {
+  for (const int status : {400, 410, 413, 422}) {
+    Receiver hook;
+    hook.status = status;
+    const auto deliveries = start(event_webhook(hook.url(), ""));
+    add(2);
+    ASSERT_TRUE(comes_to([&] { return deliveries->standings().at(0).waiting == 0; })) << status;
+    EXPECT_EQ(hook.tries, 2) << status;
+    EXPECT_EQ(deliveries->standings().at(0).missed, 2U) << status;
+    EXPECT_EQ(deliveries->standings().at(0).state.condition, Condition::ok) << status;
+    hook.status = 200;
+    add(1);
+    ASSERT_TRUE(comes_to([&] { return hook.bodies().size() == 1; })) << status;
+  }
+}
+
+// Refusals that a change of the target's settings ends are tried again.
+TEST_F(DeliveryTest, AWrongKeyIsWaitedFor) {
+  Receiver hook;
+  hook.status = 401;
+  const auto deliveries = start(event_webhook(hook.url(), ""));
+  add(1);
+  ASSERT_TRUE(comes_to([&] { return hook.tries > 2; }));
+  hook.status = 204;
+  ASSERT_TRUE(comes_to([&] { return deliveries->standings().at(0).waiting == 0; }));
+  EXPECT_EQ(deliveries->standings().at(0).missed, 0U);
+}
+
 TEST_F(DeliveryTest, GoesOnAfterARestart) {
   Receiver hook;
   {
@@ -301,20 +486,61 @@ TEST_F(DeliveryTest, CountsWhatWasGoneBeforeItWasTaken) {
 }
 
 TEST_F(DeliveryTest, EndsAlthoughTheTargetHangs) {
-  // A socket that takes connections and says nothing.
-  const os::Fd silent(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  ASSERT_EQ(::bind(silent.get(), reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
-  ASSERT_EQ(::listen(silent.get(), 8), 0);
-  socklen_t size = sizeof address;
-  ::getsockname(silent.get(), reinterpret_cast<sockaddr*>(&address), &size);
-  auto deliveries = start(event_webhook("http://127.0.0.1:" + std::to_string(ntohs(address.sin_port)), ""));
+  const Silent silent;
+  auto deliveries = start(event_webhook(silent.url(), ""));
   add(1);
   const auto began = std::chrono::steady_clock::now();
   deliveries.reset();
   EXPECT_LT(std::chrono::steady_clock::now() - began, 5s);
+}
+
+TEST_F(DeliveryTest, PublishesUnderTenantAndType) {
+  NatsDouble server;
+  const auto deliveries = start(event_nats(server.url()));
+  add(2);
+  log_->append({.type = "session.ended", .tenant = "a.b*>", .session_id = "ses_1", .environment = "host"});
+  log_->append({.type = "session.ended", .tenant = "", .session_id = "ses_1", .environment = "host"});
+  ASSERT_TRUE(comes_to([&] { return deliveries->standings().at(0).waiting == 0; }));
+  EXPECT_EQ(deliveries->standings().at(0).sent, 4U);
+  EXPECT_THAT(server.heard(), HasSubstr("PUB atoll.events.acme.session.created "));
+  // Whoever names a tenant cannot name another subject with it.
+  EXPECT_THAT(server.heard(), HasSubstr("PUB atoll.events.a_b__.session.ended "));
+  EXPECT_THAT(server.heard(), HasSubstr("PUB atoll.events.none.session.ended "));
+}
+
+TEST_F(DeliveryTest, ANatsServerThatHangsUpGetsThemAgain) {
+  NatsDouble server;
+  const auto deliveries = start(event_nats(server.url()));
+  add(1);
+  ASSERT_TRUE(comes_to([&] { return deliveries->standings().at(0).waiting == 0; }));
+  server.answers = false;
+  add(2);
+  ASSERT_TRUE(comes_to([&] { return deliveries->standings().at(0).state.condition == Condition::degraded; }));
+  EXPECT_EQ(deliveries->standings().at(0).waiting, 2U);
+  server.answers = true;
+  ASSERT_TRUE(comes_to([&] { return deliveries->standings().at(0).waiting == 0; }));
+  EXPECT_EQ(deliveries->standings().at(0).missed, 0U);
+}
+
+TEST_F(DeliveryTest, APositionThatCannotBeKeptHoldsUpNothing) {
+  Receiver hook;
+  options_.directory = directory_.path() + "/nowhere";
+  const auto deliveries = start(event_webhook(hook.url(), ""));
+  add(2);
+  ASSERT_TRUE(comes_to([&] { return deliveries->standings().at(0).waiting == 0; }));
+  // They are not sent again and again for that.
+  add(1);
+  ASSERT_TRUE(comes_to([&] { return deliveries->standings().at(0).waiting == 0; }));
+  EXPECT_EQ(ids(hook.bodies()), (std::vector<std::uint64_t>{1, 2, 3}));
+}
+
+// Of a log that was removed since: what is new is not waited for until the numbers are as high as they were.
+TEST_F(DeliveryTest, APositionAheadOfTheLogIsItsEnd) {
+  ASSERT_TRUE(os::write_file(options_.directory + "/webhook.position", "1000", 0600));
+  Receiver hook;
+  const auto deliveries = start(event_webhook(hook.url(), ""));
+  add(1);
+  ASSERT_TRUE(comes_to([&] { return hook.bodies().size() == 1; }));
 }
 
 TEST_F(DeliveryTest, AnAbsentNatsServerIsToldOf) {

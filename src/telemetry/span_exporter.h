@@ -4,11 +4,10 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <deque>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <thread>
-#include <vector>
 
 #include "base/trace.h"
 #include "net/blocking_client.h"
@@ -16,21 +15,19 @@
 
 namespace atl::telemetry {
 
-using Spans = std::vector<std::unique_ptr<trace::EndedSpan>>;
-
 struct ExportOptions {
   net::Url endpoint;     // of a collector; spans go to /v1/traces below it, unless that is its path already
   double sample = 1;     // which part of the traces that begin here is kept, 0 to 1
   std::string instance;  // which service this is
   std::size_t queue_max = 20'000;  // spans that wait; what comes beyond them is dropped and counted
-  std::size_t batch = 512;
+  std::size_t batch = 2048;        // of one request
   std::chrono::milliseconds every{1000};
   std::chrono::milliseconds first_pause{500}, longest_pause{30'000};
 };
 
-// Sends spans to a collector as OTLP over HTTP, in JSON, from a thread of its own. take() never blocks on the
-// network; while the collector is away, spans beyond queue_max are dropped and counted, and nothing else
-// suffers. Any thread may call its functions.
+// Sends spans to a collector as OTLP over HTTP, in protocol buffers, from a thread of its own. take() never
+// blocks on the network; while the collector is away, spans beyond queue_max are dropped and counted, and
+// nothing else suffers. Any thread may call its functions.
 class SpanExporter final : public trace::Sink {
  public:
   // Becomes the process's sink (base/trace.h) and starts the thread. There may be one at a time.
@@ -50,8 +47,14 @@ class SpanExporter final : public trace::Sink {
 
  private:
   void run();
-  // Sends one batch; false: it stays where it was.
-  bool send(const Spans& spans);
+  // What the collector said to a batch. later: it stays where it was. refused: it would be refused again.
+  enum class Answer : std::uint8_t { taken, later, refused };
+  Answer send(std::string_view spans);
+
+  struct Batch {
+    std::string spans;  // encoded
+    std::size_t count = 0;
+  };
 
   ExportOptions options_;
   std::uint64_t sampled_below_ = 0;  // of the first eight bytes of a trace's id; all if samples_all_
@@ -59,14 +62,12 @@ class SpanExporter final : public trace::Sink {
   net::BlockingClient client_;
   mutable std::mutex mutex_;
   std::condition_variable wake_;
-  Spans queue_;
+  std::deque<Batch> batches_;  // oldest first
+  std::size_t waiting_ = 0;    // spans in them, and in the one that is being sent
   Counts counts_;
   std::string failure_;  // why the last post was not taken; empty: it was
   bool stopping_ = false;
   std::thread thread_;
 };
-
-// The body of one request: opentelemetry.proto.collector.trace.v1.ExportTraceServiceRequest in JSON.
-std::string to_otlp(const Spans& spans, const std::string& instance);
 
 }  // namespace atl::telemetry

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "base/bytes.h"
-#include "base/log.h"
+#include "session/subject.h"
 #include "tools/command_line.h"
 #include "tools/http_program.h"
 
@@ -24,15 +24,17 @@ constexpr std::string_view kHostInside = "/run/atoll-tool/bin";
 
 boost::asio::awaitable<void> close_record(session::Service* service, auth::Principal who,
                                           session::ExecutionRecord record) {
+  const log::Subject about = session::subject_of(who, record.session_id);
   const std::string id = record.record_id;
   if (auto closed = co_await service->finish_tool(std::move(who), std::move(record)); !closed)
-    log::warn("a tool's record could not be closed", {{"record", id}, {"error", closed.error().message()}});
+    log::warn(about, "a tool's record could not be closed",
+              {{"record", id}, {"error", closed.error().message()}});
 }
 
 boost::asio::awaitable<void> end_session(session::Service* service, auth::Principal who, std::string id) {
-  if (auto ended = co_await service->destroy(std::move(who), id); !ended)
-    log::warn("a tool's sandbox could not be ended; its time to live will",
-              {{"session", id}, {"error", ended.error().message()}});
+  if (auto ended = co_await service->destroy(who, id); !ended)
+    log::warn(session::subject_of(who, id), "a tool's sandbox could not be ended; its time to live will",
+              {{"error", ended.error().message()}});
 }
 
 Result<Invocation> request_of(const HttpRun& run, const bj::value& input, std::chrono::milliseconds timeout) {
@@ -87,7 +89,9 @@ Task<session::ExecutionRecord> OpenCall::finish(session::Status status, std::str
 
 boost::asio::awaitable<void> OpenCall::fail_with(Error error) {
   auto closed = co_await finish(session::Status::error, "ProviderError", error.message(), "");
-  if (!closed) log::warn("a tool's record could not be closed", {{"error", closed.error().message()}});
+  if (!closed)
+    log::warn(session::subject_of(who_, record_.session_id), "a tool's record could not be closed",
+              {{"record", record_.record_id}, {"error", closed.error().message()}});
 }
 
 FreshSandbox::~FreshSandbox() {

@@ -9,6 +9,7 @@
 #include "base/bytes.h"
 #include "base/log.h"
 #include "session/retry.h"
+#include "session/subject.h"
 #include "tools/open_call.h"
 
 namespace atl::tools {
@@ -179,8 +180,9 @@ Task<ToolResult> ToolExecutor::run_with_retries(auth::Principal who, ToolPtr too
   if (!tool->idempotent) co_return co_await run_once(std::move(who), tool, std::move(request));
   auto call = [this, who, tool, request] { return run_once(who, tool, request); };
   auto always = [] { return true; };
-  co_return co_await session::with_retries<ToolResult>(executor_, "call a tool", std::move(call),
-                                                       std::move(always));
+  auto about = [who, id = request.session_id] { return session::subject_of(who, id); };
+  co_return co_await session::with_retries<ToolResult>(executor_, "call a tool", std::move(about),
+                                                       std::move(call), std::move(always));
 }
 
 Task<ToolResult> ToolExecutor::run_once(auth::Principal who, ToolPtr tool, ToolRequest request) {

@@ -144,6 +144,16 @@ def processes_of(daemon):
     return found
 
 
+def kill_all(pids):
+    """Some end with others of them."""
+    for pid in pids:
+        try:
+            os.kill(pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+    return pids
+
+
 @case
 def the_spawner_goes_away(_):
     daemon = with_service()
@@ -152,10 +162,7 @@ def the_spawner_goes_away(_):
         if not any(one["name"] == "native" for one in client.providers()):
             return print("# skipped: no native sandboxes here")
         create(client)
-        others = processes_of(daemon)
-        assert others, "where is the spawner?"
-        for pid in others:
-            os.kill(pid, signal.SIGKILL)
+        assert kill_all(processes_of(daemon)), "where is the spawner?"
         assert "spawner" in is_degraded(client, "provider.native")["reason"]
         works(client)
         # Said at once, after a few tries, not after a wait.
@@ -163,5 +170,54 @@ def the_spawner_goes_away(_):
         assert answer.status in (502, 503) and answer.json["error"]["details"]["retryable"] is True, answer.body
         state = client("GET", "/metrics").body.decode()
         assert 'atoll_provider_up{provider="native"} 0' in state
+    finally:
+        daemon.remove()
+
+
+def zygotes_of(daemon):
+    """Pythons that are children of the service's spawner."""
+    spawners, found = set(processes_of(daemon)), []
+    for one in pathlib.Path("/proc").iterdir():
+        try:
+            fields = (one / "stat").read_text().rsplit(")", 1)[1].split() if one.name.isdigit() else []
+            words = (one / "cmdline").read_bytes()
+        except OSError:
+            continue
+        if fields and int(fields[1]) in spawners and b"python" in words.split(b"\0")[0] and fields[0] != "Z":
+            found.append(int(one.name))
+    return found
+
+
+@case
+def the_zygote_goes_away(_):
+    daemon = with_service()
+    try:
+        client = daemon.client()
+        if not whole(client.ok("GET", "/api/health")["components"], name="zygote"):
+            return print("# skipped: no native sandboxes here")
+        if part(client, "zygote")["state"] == "off":
+            return print("# skipped: no zygotes here: " + part(client, "zygote")["reason"])
+        is_well(client, "zygote")
+        before = part(client, "zygote")["since"]
+        # One that dies is replaced; those that die again and again are given a rest.
+        killed = set()
+
+        def is_given_a_rest():
+            killed.update(kill_all(zygotes_of(daemon)))
+            return len(killed) >= 3 and part(client, "zygote")["state"] == "degraded"
+        assert comes_to(is_given_a_rest), (killed, part(client, "zygote"))
+        found = is_degraded(client, "zygote")
+        assert found["reason"].startswith("interpreters start cold: ") and found["since"] > before, found
+        # Nothing but time is lost: what no pool has is made, and its interpreter starts as any program.
+        cold = create(client, provider="native", limits={"memory_mb": 333})
+        ran = client.ok("POST", f"/api/sessions/{cold}/execute", {"code": "6 * 7"})
+        assert ran["status"] == "success" and "42" in json.dumps(ran), ran
+        assert "note zygote" in doctor(daemon).stdout
+        # By itself, ten seconds later.
+        is_well(client, "zygote")
+        warm = create(client, provider="native", limits={"memory_mb": 333})
+        assert client.ok("POST", f"/api/sessions/{warm}/execute", {"code": "6 * 7"})["status"] == "success"
+        lines = (daemon.work / "err").read_text()
+        assert "interpreters start cold: no zygote is ready" in lines and "from a zygote again" in lines, lines[-2000:]
     finally:
         daemon.remove()

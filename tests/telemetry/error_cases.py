@@ -1,9 +1,11 @@
 """Errors, as users see them: every row of docs/errors.md (which base_test holds against the one table) is walked through the command
-line and the Python library; REST, E2B, MCP and the C++ library walk the table itself in their unit tests."""
+line and the Python library; REST, E2B, MCP and the C++ library walk the table itself in their unit tests, and
+daemon_test walks every route of every dialect."""
 import http.server
 import importlib.util
 import json
 import re
+import socket
 import subprocess
 import sys
 import threading
@@ -90,13 +92,40 @@ def every_code_has_its_class_in_python(_):
         assert isinstance(made, kind) and type(made) is not kind, made
 
 
+def facts(code):
+    category, _, _, retryable = table()[code]
+    return f"{code}; category={category}; retryable={str(retryable).lower()}"
+
+
 @case
 def every_dialect_has_the_facts_in_a_header(daemon):
-    client, rows = daemon.client(), table()
+    client, mcp, rows = daemon.client(), daemon.client(), table()
+    mcp.schema = None  # its own suite holds it against its own protocol
     asked = [(client("GET", "/api/sessions/nobody"), "not_found"), (client("GET", "/sandboxes/nobody"), "not_found"),
-             (client("POST", "/api/sessions", {"colour": "red"}), "invalid_argument")]
+             (client("POST", "/api/sessions", {"colour": "red"}), "invalid_argument"),
+             (client("GET", "/api/sessions", key=False), "unauthenticated"), (client("GET", "/sandboxes", key=False), "unauthenticated"),
+             (mcp("POST", "/mcp", {}, key=False), "unauthenticated"),
+             (client("GET", "/api/sessions", key=False, headers={"X-API-Key": "e2b_" + "0" * 40}), "unauthenticated"),
+             (client("GET", "/no/such/path"), "not_found")]
     for answer, code in asked:
-        category, status, _, retryable = rows[code]
-        assert answer.status == status, (code, answer.status, answer.body)
-        assert answer.headers["atoll-error"] == f"{code}; category={category}; retryable={str(retryable).lower()}", answer.headers
+        assert answer.status == rows[code][1], (code, answer.status, answer.body)
+        assert answer.headers["atoll-error"] == facts(code), (code, answer.headers)
+    viewer = daemon.client(client.ok("POST", "/api/keys", {"name": "w", "role": "viewer"})["key"])
+    for answer in (viewer("POST", "/api/sessions", {}), viewer("PUT", "/api/log", {"level": "debug"})):
+        assert answer.status == 403 and answer.headers["atoll-error"] == facts("permission_denied"), answer.headers
+    assert client("POST", "/health", {}).headers["atoll-error"] == facts("invalid_argument")  # 405
     assert "atoll-error" not in client("GET", "/api/sessions").headers
+
+
+@case
+def what_is_no_request_is_told_so(daemon):
+    """Heads that reach no route: their answers come from the server itself."""
+    for sent, status, code in ((b"nonsense\r\n\r\n", 400, "invalid_argument"),
+                               (b"GET / HTTP/1.1\r\nHost: x\r\nX-Long: " + b"x" * 200_000 + b"\r\n\r\n", 431, "too_large")):
+        with socket.create_connection(("127.0.0.1", daemon.port), timeout=30) as one:
+            one.sendall(sent)
+            head = b""
+            while b"\r\n\r\n" not in head and (piece := one.recv(65536)):
+                head += piece
+        assert head.startswith(f"HTTP/1.1 {status} ".encode()), head
+        assert f"Atoll-Error: {facts(code)}\r\n".encode() in head, head

@@ -66,13 +66,73 @@ class Receiver:
         found = []
         for path, headers, body in posts:
             assert path == "/v1/traces", path
-            assert headers["Content-Type"] == "application/json"
-            found += spans_of(json.loads(body))
+            assert headers["Content-Type"] == "application/x-protobuf"
+            found += spans_of(protobuf("ExportTraceServiceRequest", body))
         return found
 
     def stop(self):
         self.server.shutdown()
         self.server.server_close()
+
+
+# The messages of opentelemetry-proto (trace, common, resource) as far as a service sends them: field number -> name, kind. A
+# kind in brackets may come several times. What stands in none of them is no OTLP.
+MESSAGES = {
+    "ExportTraceServiceRequest": {1: ("resourceSpans", ["ResourceSpans"])},
+    "ResourceSpans": {1: ("resource", "Resource"), 2: ("scopeSpans", ["ScopeSpans"]), 3: ("schemaUrl", "text")},
+    "Resource": {1: ("attributes", ["KeyValue"])},
+    "ScopeSpans": {1: ("scope", "InstrumentationScope"), 2: ("spans", ["Span"]), 3: ("schemaUrl", "text")},
+    "InstrumentationScope": {1: ("name", "text"), 2: ("version", "text")},
+    "Span": {1: ("traceId", "id"), 2: ("spanId", "id"), 3: ("traceState", "text"), 4: ("parentSpanId", "id"), 5: ("name", "text"),
+             6: ("kind", "number"), 7: ("startTimeUnixNano", "fixed64"), 8: ("endTimeUnixNano", "fixed64"),
+             9: ("attributes", ["KeyValue"]), 15: ("status", "Status")},
+    "Status": {2: ("message", "text"), 3: ("code", "number")},
+    "KeyValue": {1: ("key", "text"), 2: ("value", "AnyValue")},
+    "AnyValue": {1: ("stringValue", "text"), 3: ("intValue", "int64")},
+}
+WIRE = {"number": 0, "int64": 0, "fixed64": 1}  # everything else: 2
+
+
+def protobuf(message, body):
+    """A message as the JSON form of protocol buffers has it, but for ids, which OTLP writes in hex."""
+    at, found = 0, {}
+
+    def number():
+        nonlocal at
+        value = shift = 0
+        while True:
+            byte = body[at]
+            at += 1
+            value |= (byte & 127) << shift
+            shift += 7
+            if byte < 128:
+                return value
+
+    def value_of(kind):
+        nonlocal at
+        if WIRE.get(kind) == 0:
+            value = number()
+            return value if kind == "number" else str(value - (value >> 63 << 64))
+        size = 8 if kind == "fixed64" else number()
+        piece = body[at:at + size]
+        at += size
+        assert len(piece) == size, "a field is longer than its message"
+        if kind == "fixed64":
+            return str(int.from_bytes(piece, "little"))
+        return piece.decode() if kind == "text" else piece.hex() if kind == "id" else protobuf(kind, piece)
+
+    while at < len(body):
+        tag = number()
+        assert tag >> 3 in MESSAGES[message], f"{message} has no field {tag >> 3}"
+        name, kind = MESSAGES[message][tag >> 3]
+        inner = kind[0] if isinstance(kind, list) else kind
+        assert tag & 7 == WIRE.get(inner, 2), f"{message}.{name} is of another kind"
+        assert isinstance(kind, list) or name not in found, f"{message}.{name} comes twice"
+        if isinstance(kind, list):
+            found.setdefault(name, []).append(value_of(inner))
+        else:
+            found[name] = value_of(inner)
+    return found
 
 
 def only(row, /, **fields):

@@ -1,6 +1,7 @@
 """The service's log: lines that belong to a request say whose it is, and the level can be set while it runs."""
 import json
 
+from degraded_cases import kill_all, processes_of
 from kit import case, comes_to, create, harness, second_tenant
 
 TRACE = "4bf92f3577b34da6a3ce929d0e0e4736"
@@ -64,5 +65,23 @@ def access_log_names_them_too(_):
         found = comes_to(lambda: [line for line in lines(target) if line.get("trace_id") == TRACE])
         assert found[0]["tenant"] == "default" and found[0]["session_id"] == session, found
         assert "secret" not in target.read_text()
+    finally:
+        daemon.remove()
+
+
+@case
+def lines_about_a_session_that_nobody_asked_for(_):
+    """The spawner dies, and a session with it. What sessions write for a request, with its trace, is in session_test (RetryTest)."""
+    daemon = harness.Daemon().start()
+    try:
+        client, log = daemon.client(), daemon.work / "err"
+        if not any(one["name"] == "native" for one in client.providers()):
+            return print("# skipped: no native sandboxes here")
+        other = daemon.client(second_tenant(client))
+        session = create(other, provider="native")
+        kill_all(processes_of(daemon))
+        found = comes_to(lambda: [line for line in lines(log) if line["message"] == "a sandbox ended by itself"])
+        assert [(line["tenant"], line["session_id"]) for line in found] == [("acme", session)], found
+        assert "trace_id" not in found[0] and "session" not in found[0], found
     finally:
         daemon.remove()

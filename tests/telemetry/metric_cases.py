@@ -1,5 +1,6 @@
 """Every metric that is promised exists, has its unit in its name, and moves when the thing happens."""
 import re
+import socket
 import subprocess
 
 from kit import case, comes_to, create, harness
@@ -43,6 +44,7 @@ def metrics_move_when_it_happens(daemon):
                     ("atoll_audit_write_seconds_count", {}), ("atoll_audit_entries_total", {}), ("atoll_events_total", {}),
                     ("atoll_http_requests_total", {"method": "POST"}), ("atoll_http_request_seconds_count", {}),
                     ("atoll_loop_lag_seconds_count", {}), ("atoll_http_bytes_total", {"direction": "out"}),
+                    ("atoll_http_bytes_total", {"direction": "in"}),
                     *([("atoll_pool_takes_total", {"provider": "native"}), ("atoll_pool_wait_seconds_count", {"provider": "native"})]
                       if native else []))
     path = f"/api/sessions/{session}"
@@ -118,3 +120,29 @@ def metrics_are_bounded_and_well_named(_):
         assert checked.returncode == 0 and not checked.stderr + checked.stdout, checked
     finally:
         daemon.remove()
+
+
+@case
+def bytes_in_are_all_that_came(daemon):
+    """Heads and bodies, small ones too, that come with their head in one packet; and requests behind each other in one packet."""
+    client = daemon.client()
+    head = f"POST /api/sessions HTTP/1.1\r\nHost: x\r\nX-API-Key: {harness.KEY}\r\nContent-Length: 17\r\n\r\n".encode()
+    request = head + b'{"colour": "red"}'
+
+    def send(pieces, answers):
+        with socket.create_connection(("127.0.0.1", daemon.port), timeout=60) as one:
+            for piece in pieces:
+                one.sendall(piece)
+            got = b""
+            while got.count(b"HTTP/1.1 400 ") < answers or not got.endswith(b"}"):
+                got += one.recv(65536)
+
+    for pieces, answers in (([request], 1), ([head, request[len(head):]], 1), ([request * 3], 3)):
+        Metrics(client)  # its own head is of the same size each time
+        first = Metrics(client).sum("atoll_http_bytes_total", direction="in")
+        own = Metrics(client).sum("atoll_http_bytes_total", direction="in") - first
+        before = first + own
+        send(pieces, answers)
+        wanted = before + own + sum(map(len, pieces))
+        now = Metrics(client).sum("atoll_http_bytes_total", direction="in")
+        assert own > 0 and now == wanted, (pieces, own, now, wanted)

@@ -11,6 +11,7 @@
 #include "api/admission/signature.h"
 #include "auth/denial.h"
 #include "base/bytes.h"
+#include "net/error_header.h"
 
 namespace atl::api {
 namespace {
@@ -80,7 +81,10 @@ class RuleAccess final : public net::Guard {
     const AuditTrail* trail = admission_.trail();
     if (auto* refusal = std::get_if<Refusal>(&outcome)) {
       if (refuse_)
-        if (auto response = refuse_(*refusal, request)) co_return std::move(*response);
+        if (auto response = refuse_(*refusal, request)) {
+          net::name_error(*response, refusal->error.code());
+          co_return std::move(*response);
+        }
       co_return fail(std::move(refusal->error));
     }
     if (trail != nullptr) {

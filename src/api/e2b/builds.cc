@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "base/ids.h"
-#include "base/log.h"
+#include "session/subject.h"
 
 namespace atl::api::e2b {
 namespace {
@@ -256,7 +256,9 @@ boost::asio::awaitable<void> Builds::run(auth::Principal who, Recipe recipe, std
   // From here on the store tells, as after a restart.
   auto kept = co_await store_log(who, build_id);
   if (kept && saved) progress_.erase(build_id);
-  if (!kept) log::warn("the log of a build could not be stored", {{"error", kept.error().message()}});
+  if (!kept)
+    log::warn(session::subject_of(who), "the log of a build could not be stored",
+              {{"build", build_id}, {"error", kept.error().message()}});
 }
 
 // Room for what the steps wrote and for what was asked for beside it, as far as the ceilings allow; never

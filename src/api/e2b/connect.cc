@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/json.h"
+#include "net/error_header.h"
 
 namespace atl::api::e2b::connect {
 namespace {
@@ -102,7 +103,9 @@ net::Response error_response(const Error& error) {
 }
 
 net::Response error_response(const Error& error, std::string_view code) {
-  return net::Response::json(http_status(code), error_object(error, code));
+  net::Response response = net::Response::json(http_status(code), error_object(error, code));
+  net::name_error(response, error.code());
+  return response;
 }
 
 }  // namespace atl::api::e2b::connect

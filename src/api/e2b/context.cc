@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/bytes.h"
+#include "net/error_header.h"
 
 namespace atl::api::e2b {
 namespace {
@@ -84,7 +85,10 @@ net::Response place_error(const net::Request& request, const Object& body) {
 
 net::Response sandbox_gone(const net::Request& request, std::string_view sandbox_id) {
   const Object body{{"sandboxId", sandbox_id}, {"message", "The sandbox was not found"}, {"code", 502}};
-  return place_error(request, body);
+  net::Response response = place_error(request, body);
+  // 502 is what this dialect's clients expect.
+  net::name_error(response, Code::not_found);
+  return response;
 }
 
 net::Response sandbox_changing(const net::Request& request, std::string_view sandbox_id) {

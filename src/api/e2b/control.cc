@@ -11,7 +11,7 @@
 #include "api/e2b/gateway.h"
 #include "base/bytes.h"
 #include "base/ids.h"
-#include "base/log.h"
+#include "session/subject.h"
 
 namespace atl::api::e2b {
 namespace {
@@ -359,7 +359,8 @@ Task<net::Response> Control::fork(net::Request& request, auth::Principal who) {
          co_await context_.service.fork(who, source.session_id, std::move(wanted)));
   // This dialect's answer has no field for what could not be carried, so it is logged.
   for (const std::string& name : forked.carried.left_behind)
-    log::warn("a fork left something behind", {{"sandbox", source.sandbox_id}, {"what", name}});
+    log::warn(session::subject_of(who, source.session_id), "a fork left something behind",
+              {{"sandbox", source.sandbox_id}, {"what", name}});
   Array results;
   for (const auto& copy : forked.sessions) {
     if (copy) {

@@ -167,7 +167,9 @@ Task<void> send_answer(net::Exchange& exchange, net::ClientCall& call) {
   std::optional<std::uint64_t> length;
   for (const auto& [name, value] : head->headers) {
     if (net::equal_ignoring_case(name, "Content-Length")) length = std::strtoull(value.c_str(), nullptr, 10);
-    if (!is_hop_by_hop(name) && !net::equal_ignoring_case(name, "Date")) headers.add(name, value);
+    // What we say of ourselves is not for programs in a sandbox to say.
+    const bool is_told_by_us = net::equal_ignoring_case(name, "Date") || has_prefix(name, "Atoll-");
+    if (!is_hop_by_hop(name) && !is_told_by_us) headers.add(name, value);
   }
   CO_CHECK(co_await exchange.start(head->status, std::move(headers), length));
   while (true) {

@@ -7,7 +7,7 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <map>
 
-#include "base/log.h"
+#include "session/subject.h"
 
 namespace atl::api::e2b {
 namespace {
@@ -73,7 +73,9 @@ boost::asio::awaitable<void> VolumeGuard::look(std::shared_ptr<State> state) {
     auto paused =
         co_await state->context.service.pause(session::Service::owner(session), session.session_id, {});
     if (state->closed) co_return;
-    if (paused) log::warn("a sandbox was paused: its volume is full", {{"sandbox_id", session.sandbox_id}});
+    if (paused)
+      log::warn(session::subject_of(session), "a sandbox was paused: its volume is full",
+                {{"sandbox_id", session.sandbox_id}});
   }
 }
 

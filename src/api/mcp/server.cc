@@ -10,7 +10,7 @@
 #include "api/mcp/stateless_check.h"
 #include "api/mcp/watch.h"
 #include "base/json.h"
-#include "base/log.h"
+#include "session/subject.h"
 
 namespace atl::api::mcp {
 namespace {
@@ -67,8 +67,8 @@ void Server::forget_connection(const Connection& connection) {
   auto end = [](std::shared_ptr<Shared> shared, auth::Principal who,
                 std::string id) -> boost::asio::awaitable<void> {
     if (auto ended = co_await shared->parts.service->destroy(who, id); !ended)
-      log::info("the sandbox of a connection could not be ended",
-                {{"sandbox", id}, {"error", ended.error().message()}});
+      log::info(session::subject_of(who, id), "the sandbox of a connection could not be ended",
+                {{"error", ended.error().message()}});
   };
   boost::asio::co_spawn(shared_->parts.executor, end(shared_, connection.owner(), connection.sandbox),
                         boost::asio::detached);

@@ -9,8 +9,8 @@
 #include "api/rest/body.h"
 #include "api/rest/context.h"
 #include "api/rest/render.h"
-#include "base/log.h"
 #include "os/offload.h"
+#include "session/subject.h"
 
 namespace atl::api::rest {
 namespace {
@@ -159,7 +159,8 @@ Task<Response> put_log(Context, Principal who, Request& request) {
   if (!log::set_level(level))
     co_return fail(body.wrong(
         "level", fmt::format("'{}' is no level; there are debug, info, warn, error and off", level)));
-  log::info("the level of the log was set", {{"level", level}, {"key", who.key_id}});
+  log::info(session::subject_of(who), "the level of the log was set",
+            {{"level", level}, {"key", who.key_id}});
   co_return json_response(200, bj::object{{"level", log::level()}});
 }
 

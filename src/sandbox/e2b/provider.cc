@@ -239,7 +239,7 @@ void E2bProvider::note_tenant(const std::string& tenant) {
   for (const std::string& one : tenants_) text += one + "\n";
   if (auto written = os::write_file_durably(options_.tenants_file, text, 0600); !written)
     log::error("the tenants with remote sandboxes could not be written",
-               {{"error", written.error().message()}});
+               {{"tenant", tenant}, {"error", written.error().message()}});
 }
 
 Task<std::vector<std::shared_ptr<Account>>> E2bProvider::accounts() {

@@ -8,7 +8,7 @@
 #include <boost/asio/detached.hpp>
 
 #include "base/json.h"
-#include "base/log.h"
+#include "base/log_subject.h"
 #include "os/file.h"
 #include "sandbox/e2b/remote_port.h"
 
@@ -17,10 +17,12 @@ namespace {
 
 constexpr const char* kSnapshotFile = "/remote-snapshot.json";
 
-boost::asio::awaitable<void> kill_or_log(std::shared_ptr<Account> account, std::string id) {
+boost::asio::awaitable<void> kill_or_log(std::shared_ptr<Account> account, std::string id,
+                                         std::string tenant) {
   // Whoever dropped the sandbox does not wait; the provider's rounds find it if this fails.
   if (auto killed = co_await account->kill(id); !killed)
-    log::warn("a remote sandbox could not be ended at once", {{"error", killed.error().message()}});
+    log::warn(log::Subject{std::move(tenant), {}, {}}, "a remote sandbox could not be ended at once",
+              {{"sandbox", id}, {"error", killed.error().message()}});
 }
 
 // Ports in the state LISTEN, of /proc/net/tcp and tcp6.
@@ -63,7 +65,8 @@ RemoteSandbox::~RemoteSandbox() {
   if (parts_.plane->has_ended() || parts_.plane->is_left()) return;
   lose_processes(Ending::killed, "its sandbox was ended");
   parts_.plane->set_ended("it was dropped");
-  boost::asio::co_spawn(parts_.plane->executor(), kill_or_log(parts_.account, parts_.plane->id()),
+  boost::asio::co_spawn(parts_.plane->executor(),
+                        kill_or_log(parts_.account, parts_.plane->id(), parts_.tenant),
                         boost::asio::detached);
   parts_.on_end();
 }
@@ -212,7 +215,7 @@ Task<void> RemoteSandbox::snapshot(std::string target) {
     if (written) co_return Result<void>();
     // Without its name here nobody would ever remove it there.
     if (auto removed = co_await parts_.account->remove_snapshot(*taken); !removed)
-      log::error("a remote snapshot is left behind",
+      log::error(log::Subject{parts_.tenant, {}, {}}, "a remote snapshot is left behind",
                  {{"snapshot", *taken}, {"error", removed.error().message()}});
     co_return fail(std::move(written).error());
   }

@@ -14,7 +14,6 @@
 #include <thread>
 
 #include "base/ids.h"
-#include "base/log.h"
 #include "guest/program.h"
 #include "os/file.h"
 #include "os/turn.h"
@@ -25,6 +24,7 @@
 #include "sandbox/gvisor/client.h"
 #include "sandbox/gvisor/walls.h"
 #include "sandbox/spec_check.h"
+#include "sandbox/subject.h"
 
 namespace atl::sandbox::gvisor {
 namespace {
@@ -190,7 +190,7 @@ class GvisorProvider final : public Provider {
         alive->watcher.add((*restored)->state());
         co_return check_made(std::move(*restored), spec);
       }
-      log::warn("a sandbox could not be restored with its memory",
+      log::warn(subject_of(spec), "a sandbox could not be restored with its memory",
                 {{"error", restored.error().message()}, {"detail", restored.error().detail()}});
     }
     const bool was_alive = spec.snapshot && spec.with_interpreters;

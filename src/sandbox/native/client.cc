@@ -60,6 +60,8 @@ void SpawnerClient::receive() {
     if (!message || message->bytes.empty()) return lose();
     auto reply = decode_reply(message->bytes);
     if (!reply) return lose();
+    hear_of_zygotes(*reply);
+    if (reply->verb == Verb::zygotes) continue;
     if (reply->verb == Verb::ended) {
       if (on_ended_) on_ended_(reply->name, reply->as<answers::Ended>().why);
       if (!socket_.is_open()) return;
@@ -74,6 +76,23 @@ void SpawnerClient::receive() {
     take(std::move(*reply), std::move(message->fds));
   }
   listen();
+}
+
+void SpawnerClient::hear_of_zygotes(const Reply& reply) {
+  if (reply.error) return;
+  std::string away;
+  if (const auto* hello = std::get_if<answers::Hello>(&reply.answer))
+    away = hello->zygotes_away;
+  else if (const auto* zygotes = std::get_if<answers::Zygotes>(&reply.answer))
+    away = zygotes->away;
+  else
+    return;
+  if (away == zygotes_away_) return;
+  if (!away.empty())
+    log::warn("interpreters start cold: no zygote is ready", {{"reason", away}});
+  else
+    log::info("interpreters are forked from a zygote again");
+  zygotes_away_ = std::move(away);
 }
 
 void SpawnerClient::take(Reply reply, std::vector<os::Fd> fds) {
@@ -196,6 +215,7 @@ Result<SpawnerClient::Answer> SpawnerClient::call_now(Request request) {
     os::Message message = TRY(os::receive_message(socket_.native_handle()));
     if (message.bytes.empty()) return fail(gone());
     Reply reply = TRY(decode_reply(message.bytes));
+    hear_of_zygotes(reply);
     if (reply.token != request.token) continue;
     if (reply.error) return fail(std::move(*reply.error));
     if (message.fds_lost) return fail(Code::resource_exhausted, "too many files are open");

@@ -50,6 +50,9 @@ class SpawnerClient : public std::enable_shared_from_this<SpawnerClient> {
   // No more callbacks; calls fail. The spawner sees its daemon leave.
   void close();
   bool is_open() const { return socket_.is_open(); }
+  // Why no interpreter can be forked for plain sandboxes, as the spawner said last; they are started as any
+  // program then. Empty: they can be, or never could.
+  const std::string& zygotes_away() const { return zygotes_away_; }
   // The spawner has not answered every call.
   bool is_waiting() const { return !pending_.empty(); }
   // Closes a descriptor on another thread. Closing the last one of a filesystem takes the filesystem down,
@@ -63,6 +66,8 @@ class SpawnerClient : public std::enable_shared_from_this<SpawnerClient> {
   void listen();
   void receive();
   void take(Reply reply, std::vector<os::Fd> fds);
+  // What the spawner says of its zygotes, asked or not.
+  void hear_of_zygotes(const Reply& reply);
   void lose();
   void fail_pending(const Error& error);
   void go_on_with_spare();
@@ -82,6 +87,7 @@ class SpawnerClient : public std::enable_shared_from_this<SpawnerClient> {
   std::function<void(const std::string&, const std::string&)> on_ended_;
   std::function<void()> on_lost_;
   std::function<void(const Names&)> on_again_;
+  std::string zygotes_away_;
   os::Fd spare_;
   bool wants_spare_ = false;
   std::uint64_t hello_token_ = 0, second_token_ = 0;  // its own calls under way

@@ -98,6 +98,35 @@ TEST_F(SpawnerClientTest, CallsUnderWayFailWithItsEnd) {
   EXPECT_EQ(losses_, 1);
 }
 
+TEST_F(SpawnerClientTest, HearsOfZygotesWithoutAsking) {
+  EXPECT_EQ(client_->zygotes_away(), "");
+  const auto say = [&](std::string away) {
+    ASSERT_TRUE(os::send_message(
+        spawner_.get(), encode(Reply{.verb = Verb::zygotes, .answer = answers::Zygotes{std::move(away)}})));
+    loop_.restart();
+    loop_.poll();
+  };
+  say("the zygote ended");
+  EXPECT_EQ(client_->zygotes_away(), "the zygote ended");
+  // It is no answer to anybody who waits.
+  Answered answered;
+  ask(Verb::discard, answered);
+  say("");
+  EXPECT_FALSE(answered);
+  EXPECT_EQ(client_->zygotes_away(), "");
+  EXPECT_TRUE(client_->is_open());
+}
+
+// A daemon that was started again asks nobody else.
+TEST_F(SpawnerClientTest, HearsOfZygotesInTheGreeting) {
+  ASSERT_TRUE(os::send_message(
+      spawner_.get(), encode(Reply{.verb = Verb::hello,
+                                   .token = 1,
+                                   .answer = answers::Hello{.zygotes_away = "a module started a thread"}})));
+  ASSERT_TRUE(client_->call_now(Request{.ask = ask::Hello{}}));
+  EXPECT_EQ(client_->zygotes_away(), "a module started a thread");
+}
+
 TEST_F(SpawnerClientTest, NonsenseEndsIt) {
   Answered answered;
   ask(Verb::create, answered);

@@ -84,6 +84,7 @@ class NativeProvider final : public Provider,
   }
   const PoolUse& pool_use() const override { return alive_->use; }
   MakerUse maker_use() const override { return {alive_->making, &alive_->answers}; }
+  std::string zygotes_away() const override { return spawner_->zygotes_away(); }
 
   Task<std::unique_ptr<Sandbox>> create(Spec spec) override {
     const auto asked = std::chrono::steady_clock::now();

@@ -11,12 +11,12 @@
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
-#include "base/log.h"
 #include "os/file.h"
 #include "sandbox/guest_interpreter.h"
 #include "sandbox/native/excess.h"
 #include "sandbox/native/process_tree.h"
 #include "sandbox/proxy_endpoint.h"
+#include "sandbox/subject.h"
 
 namespace atl::sandbox::native {
 
@@ -267,7 +267,7 @@ void NativeState::sweep(const Excess& excess) {
     const auto ended_count = co_await inside->sweep(since);
     self->is_sweeping_ = false;
     if (ended_count)
-      log::info("background processes over the limit were ended",
+      log::info(subject_of(self->spawned.spec), "background processes over the limit were ended",
                 {{"sandbox", self->name}, {"processes", std::to_string(*ended_count)}});
     co_return Result<void>();
   };

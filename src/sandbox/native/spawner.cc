@@ -75,6 +75,7 @@ std::optional<SteadyTime> Spawner::next_deadline() const {
   const auto at = [&](SteadyTime when) { next = next ? std::min(*next, when) : when; };
   if (orphan_since_) at(std::max(*orphan_since_ + options_.orphan_time, orphan_check_));
   if (prepared_fork_) at(prepared_fork_->since + kPreparedForkPatience);
+  if (zygote_due_) at(*zygote_due_);
   for (const auto& [ticket, making] : making_) at(making.since + kImagePatience);
   if (const auto oldest = builder_.images().oldest_expires()) at(*oldest);
   return next;
@@ -106,6 +107,11 @@ void Spawner::expire(SteadyTime now) {
   expire_orphans(now);
   if (prepared_fork_ && now - prepared_fork_->since >= kPreparedForkPatience) drop_prepared_fork();
   expire_making(now);
+  if (zygote_due_ && now >= *zygote_due_) {
+    zygote_due_.reset();
+    ensure_zygote(kind_of({}));
+    tell_zygotes();
+  }
   builder_.images().forget_old();
 }
 
@@ -239,6 +245,7 @@ void Spawner::hello(const Request& request) {
         {"python_zygote",
          "Python interpreters are started as any program: forking them from a zygote needs root"});
   hello.pid = static_cast<std::uint32_t>(::getpid());
+  hello.zygotes_away = told_zygotes_away_ = zygotes_away();
   answer(Reply{.verb = request.verb(), .token = request.token, .answer = std::move(hello)});
 }
 

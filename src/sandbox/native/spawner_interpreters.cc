@@ -17,7 +17,11 @@
 
 namespace atl::sandbox::native {
 
-Zygote* Spawner::last_zygote(const ZygoteKind& kind, std::optional<Zygote::State> state) {
+// A zygote that fails is tried again at once, so often; then after each of these pauses.
+static constexpr std::uint32_t kZygoteAttempts = 3;
+static constexpr std::chrono::seconds kZygotePause{10};
+
+Zygote* Spawner::last_zygote(const ZygoteKind& kind, std::optional<Zygote::State> state) const {
   for (auto one = zygotes_.rbegin(); one != zygotes_.rend(); ++one)
     if ((*one)->kind() == kind && (!state || (*one)->state() == *state)) return one->get();
   return nullptr;
@@ -54,14 +58,15 @@ bool Spawner::drop_idle_zygote() {
 }
 
 void Spawner::ensure_zygote(const ZygoteKind& kind) {
-  constexpr std::uint32_t attempts = 3;
   constexpr std::size_t remembered_max = 256;
   if (failed_zygotes_.size() > remembered_max) failed_zygotes_.clear();
   Failure& failure = failed_zygotes_[kind];
   Zygote* const last = last_zygote(kind, std::nullopt);
   const bool is_useful =
       last != nullptr && last->state() != Zygote::State::dead && !last->is_worn(options_.zygote);
-  if (failure.count >= attempts || is_useful) return;
+  const bool is_resting =
+      failure.count >= kZygoteAttempts && Clock::machine().steady() < failure.last + kZygotePause;
+  if (is_resting || is_useful) return;
   // Of the older ones those stay that can still be asked for siblings of living interpreters.
   std::erase_if(zygotes_, [&](const auto& zygote) {
     const bool is_over = zygote->kind() == kind &&
@@ -71,11 +76,32 @@ void Spawner::ensure_zygote(const ZygoteKind& kind) {
     return is_over;
   });
   auto zygote = start_zygote(kind, Zygote::new_layout());
-  if (!zygote) {
-    failure = {attempts, zygote.error().message()};
-    return;
-  }
+  if (!zygote) return note_zygote_failure(kind, kZygoteAttempts, zygote.error().message());
   zygotes_.push_back(std::move(*zygote));
+}
+
+void Spawner::note_zygote_failure(const ZygoteKind& kind, std::uint32_t failures, std::string why) {
+  Failure& failure = failed_zygotes_[kind];
+  failure.count += failures, failure.reason = std::move(why), failure.last = Clock::machine().steady();
+  const bool can_be = !builder_.privileges().rootless && options_.zygote.enabled;
+  if (can_be && failure.count >= kZygoteAttempts && kind == kind_of({}))
+    zygote_due_ = failure.last + kZygotePause;
+}
+
+std::string Spawner::zygotes_away() const {
+  const ZygoteKind kind = kind_of({});
+  const auto found = failed_zygotes_.find(kind);
+  const bool can_be = !builder_.privileges().rootless && options_.zygote.enabled;
+  if (!can_be || found == failed_zygotes_.end() || found->second.count == 0) return {};
+  if (last_zygote(kind, Zygote::State::ready) != nullptr) return {};
+  return found->second.reason.empty() ? "no zygote is ready" : found->second.reason;
+}
+
+void Spawner::tell_zygotes() {
+  std::string away = zygotes_away();
+  if (away == told_zygotes_away_) return;
+  told_zygotes_away_ = away;
+  answer(Reply{.verb = Verb::zygotes, .answer = answers::Zygotes{std::move(away)}});
 }
 
 void Spawner::on_zygote(int fd) {
@@ -90,12 +116,12 @@ void Spawner::on_zygote(int fd) {
       ensure_copier();
     }
     if (zygote->state() == Zygote::State::dead) {
-      Failure& failure = failed_zygotes_[kind];
-      ++failure.count, failure.reason = zygote->complaint();
+      note_zygote_failure(kind, 1, zygote->complaint());
       ensure_zygote(kind);
     }
     break;
   }
+  tell_zygotes();
   if (std::ranges::any_of(zygotes_, [](const auto& one) { return one->state() == Zygote::State::starting; }))
     return;
   for (PendingRequest& waiting : std::exchange(awaiting_zygote_, {})) {
@@ -115,14 +141,21 @@ void Spawner::fork_interpreter(const Request& request, const ask::ForkInterprete
     if (wait == ZygoteWait::allowed && last_zygote(kind, Zygote::State::starting) != nullptr &&
         awaiting_zygote_.size() < kWaitingMax)
       return awaiting_zygote_.push_back({request, os::Fd()});
+    tell_zygotes();
     const std::string& why = failed_zygotes_[kind].reason;
     return answer_error(request, Error(Code::unavailable, why.empty() ? "no zygote is ready" : why));
   }
   auto forked = ready->fork_interpreter(*fork_target);
-  if (!forked) return answer_error(request, std::move(forked).error());
+  if (!forked) {
+    if (ready->state() == Zygote::State::dead) note_zygote_failure(kind, 1, ready->complaint());
+    tell_zygotes();
+    return answer_error(request, std::move(forked).error());
+  }
+  if (const auto failed = failed_zygotes_.find(kind); failed != failed_zygotes_.end()) failed->second = {};
   hand_over({.verb = request.verb(), .token = request.token, .name = request.name}, sandbox,
             std::move(*forked));
   ensure_zygote(kind);
+  tell_zygotes();
 }
 
 ZygoteKind Spawner::kind_of(const Spec& spec) const {

@@ -260,10 +260,16 @@ class Spawner {
   bool has_children(const Zygote& zygote) const;
   // Ends a zygote that has no living children, to make room. False: there is none.
   bool drop_idle_zygote();
-  // Another zygote of this kind, if there is none that is young.
+  // Another zygote of this kind, if there is none that is young. After a few that failed the next one is
+  // tried some time later.
   void ensure_zygote(const ZygoteKind& kind);
+  void note_zygote_failure(const ZygoteKind& kind, std::uint32_t failures, std::string why);
+  // Why no interpreter can be forked for plain sandboxes; empty: they can, or never could.
+  std::string zygotes_away() const;
+  // Tells the daemon if that has changed.
+  void tell_zygotes();
   // The last of its kind, which is the one in use or the next one; null if there is none.
-  Zygote* last_zygote(const ZygoteKind& kind, std::optional<Zygote::State> state);
+  Zygote* last_zygote(const ZygoteKind& kind, std::optional<Zygote::State> state) const;
   // Ends every process in it. The rest follows when the kernel has told of the end.
   void kill(SpawnedSandbox& sandbox);
   // Never waits: what the daemon has not taken yet is kept, up to a bound. `lost`: only this answer could not
@@ -336,12 +342,15 @@ class Spawner {
   // Older ones stay while interpreters of theirs live.
   std::vector<std::unique_ptr<Zygote>> zygotes_;
   std::uint64_t generations_ = 0;
-  // How many of a kind failed in a row, and why.
+  // How many of a kind failed since one forked an interpreter, why, and when the last of them did.
   struct Failure {
     std::uint32_t count = 0;
     std::string reason;
+    SteadyTime last{};
   };
   std::map<ZygoteKind, Failure> failed_zygotes_;
+  std::optional<SteadyTime> zygote_due_;  // when the next one for plain sandboxes is tried
+  std::string told_zygotes_away_;         // to the daemon
   struct PendingRequest {
     Request request;
     os::Fd beside;

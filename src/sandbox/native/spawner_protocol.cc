@@ -287,7 +287,8 @@ std::optional<Ask> get_ask(In& in, Verb verb) {
     case Verb::close_volume: return ask::CloseVolume{in.text()};
     case Verb::ended:
     case Verb::files_written:
-    case Verb::image_made: break;
+    case Verb::image_made:
+    case Verb::zygotes: break;
   }
   return std::nullopt;
 }
@@ -354,6 +355,7 @@ ReplyFields fields_of(const AnyAnswer& answer) {
           [&](const answers::Hello& hello) {
             fields.version = hello.version, fields.pid = hello.pid, fields.text = hello.parent_group;
             fields.isolation = hello.isolation, fields.names = hello.names;
+            fields.group = hello.zygotes_away;
           },
           [&](const answers::Sandbox& sandbox) {
             fields.group = sandbox.group, fields.pid = sandbox.pid, fields.spec = sandbox.spec;
@@ -366,6 +368,7 @@ ReplyFields fields_of(const AnyAnswer& answer) {
           },
           [&](const answers::Size& size) { fields.bytes = size.bytes; },
           [&](const answers::Ended& ended) { fields.text = ended.why; },
+          [&](const answers::Zygotes& zygotes) { fields.text = zygotes.away; },
           [&](const answers::Image& image) { fields.bytes = image.bytes, fields.micros = image.inodes; },
       },
       answer);
@@ -380,7 +383,8 @@ AnyAnswer answer_of(Verb verb, ReplyFields fields) {
                             .pid = fields.pid,
                             .parent_group = std::move(fields.text),
                             .isolation = std::move(fields.isolation),
-                            .names = std::move(fields.names)};
+                            .names = std::move(fields.names),
+                            .zygotes_away = std::move(fields.group)};
     case Verb::create:
     case Verb::adopt:
       return answers::Sandbox{.group = std::move(fields.group),
@@ -394,6 +398,7 @@ AnyAnswer answer_of(Verb verb, ReplyFields fields) {
       return answers::Checkpoint{std::move(fields.carried), std::move(fields.names), fields.micros};
     case Verb::measure: return answers::Size{fields.bytes};
     case Verb::ended: return answers::Ended{std::move(fields.text)};
+    case Verb::zygotes: return answers::Zygotes{std::move(fields.text)};
     case Verb::image_made: return answers::Image{fields.bytes, fields.micros};
     default: return std::monostate{};
   }

@@ -46,6 +46,7 @@ enum class Verb : std::uint8_t {
   // Between the spawner and its own children, never to a daemon.
   files_written,  // a checkpoint's files are in place; the interpreters follow
   image_made,
+  zygotes,  // spawner to daemon, unasked: whether interpreters can be forked has changed
 };
 
 // What a daemon can ask for, a type for each verb. "The sandbox" is the one that Request::name names; without
@@ -186,6 +187,7 @@ struct Hello {
   std::string parent_group;                         // below which the control groups of sandboxes are
   Isolation isolation;                              // what this machine gives, and what it does not
   std::vector<std::string> names;                   // of all sandboxes that have not ended
+  std::string zygotes_away;                         // as in Zygotes
 };
 // create, adopt.
 struct Sandbox {
@@ -213,6 +215,10 @@ struct Size {
 struct Ended {
   std::string why;
 };
+// zygotes.
+struct Zygotes {
+  std::string away;  // why no interpreter can be forked for plain sandboxes; empty: they can, or never could
+};
 // image_made: which size of image has come.
 struct Image {
   std::uint64_t bytes = 0, inodes = 0;
@@ -220,8 +226,9 @@ struct Image {
 
 }  // namespace answers
 
-using AnyAnswer = std::variant<std::monostate, answers::Hello, answers::Sandbox, answers::Interpreter,
-                               answers::Checkpoint, answers::Size, answers::Ended, answers::Image>;
+using AnyAnswer =
+    std::variant<std::monostate, answers::Hello, answers::Sandbox, answers::Interpreter, answers::Checkpoint,
+                 answers::Size, answers::Ended, answers::Zygotes, answers::Image>;
 
 struct Reply {
   Verb verb = Verb::hello;

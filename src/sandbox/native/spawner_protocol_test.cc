@@ -174,7 +174,8 @@ TEST(SpawnerProtocol, OtherRequestsAreLookedAtToo) {
   EXPECT_FALSE(spoiled(volume, [](Request& r) { of<ask::OpenVolume>(r).inodes = UINT64_MAX; }));
   EXPECT_FALSE(decode_request(encode(Request{.name = "box", .ask = ask::Rename{}})));
   // Numbers that can be asked for by nobody, and one that only the spawner says.
-  for (const int verb : {6, 200, static_cast<int>(Verb::ended), static_cast<int>(Verb::files_written)}) {
+  for (const int verb : {6, 200, static_cast<int>(Verb::ended), static_cast<int>(Verb::files_written),
+                         static_cast<int>(Verb::zygotes)}) {
     std::string bytes = encode(good_checkpoint());
     bytes[0] = static_cast<char>(verb);
     const auto decoded = decode_request(bytes);
@@ -267,6 +268,8 @@ TEST(SpawnerProtocol, EveryKindOfAnswerArrivesWhole) {
   EXPECT_EQ(checkpoint.micros, 1500U);
   EXPECT_EQ(answered(Verb::measure, answers::Size{1ULL << 40}).bytes, 1ULL << 40);
   EXPECT_EQ(answered(Verb::ended, answers::Ended{"out of memory"}).why, "out of memory");
+  EXPECT_EQ(answered(Verb::zygotes, answers::Zygotes{"it ended"}).away, "it ended");
+  EXPECT_EQ(answered(Verb::hello, answers::Hello{.zygotes_away = "it ended"}).zygotes_away, "it ended");
 }
 
 // Whatever comes, it is a request or an error.

@@ -1,6 +1,6 @@
 #include "session/audited/observer.h"
 
-#include "base/log.h"
+#include "session/subject.h"
 
 namespace atl::session::audited {
 
@@ -18,7 +18,8 @@ void AuditedObserver::changed(const Session& session, State from, State to) {
   entry.reason = session.reason;
   if (to == State::lost) entry.outcome = audit::Outcome::error;
   if (auto written = log_->append(entry); !written)
-    log::error("an entry of the audit log could not be written", {{"error", written.error().message()}});
+    log::error(subject_of(session), "an entry of the audit log could not be written",
+               {{"error", written.error().message()}});
 }
 
 }  // namespace atl::session::audited

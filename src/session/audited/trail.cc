@@ -1,7 +1,5 @@
 #include "session/audited/trail.h"
 
-#include "base/log.h"
-
 namespace atl::session::audited {
 
 audit::Actor actor_of(const auth::Principal& who) {
@@ -27,8 +25,8 @@ audit::Entry Trail::entry(std::string_view action, std::string object) const {
   return entry;
 }
 
-void Trail::warn_unwritten(const Error& error) {
-  log::warn("an entry of the audit log could not be written", {{"error", error.message()}});
+void Trail::warn_unwritten(const log::Subject& about, const Error& error) {
+  log::warn(about, "an entry of the audit log could not be written", {{"error", error.message()}});
 }
 
 Result<void> Trail::finish(audit::Ticket& ticket, const Error* error) {

@@ -6,6 +6,7 @@
 
 #include "audit/log.h"
 #include "auth/principal.h"
+#include "base/log_subject.h"
 #include "os/task.h"
 
 // How calls of the session service become entries of the audit log. Internal to audited/, but for actor_of().
@@ -41,17 +42,20 @@ class Trail {
     return looked<T>(log_, std::move(what), std::move(call));
   }
 
-  static void warn_unwritten(const Error& error);
+  static void warn_unwritten(const log::Subject& about, const Error& error);
   // Writes what became of a call that was begun.
   static Result<void> finish(audit::Ticket& ticket, const Error* error);
 
  private:
   template <class T>
   static Task<T> audited(std::shared_ptr<audit::Log> log, audit::Kind kind, audit::Entry what, Task<T> call) {
+    // Only who reveals something goes on without its entry.
+    log::Subject about;
+    if (kind == audit::Kind::reveal) about.tenant = what.actor.tenant;
     Result<audit::Ticket> begun = log->begin(kind, std::move(what));
     // A disk that cannot be written stops changes; whoever only reads goes on, and the service's log says so.
     if (!begun && kind == audit::Kind::reveal && begun.error().code() != Code::no_space) {
-      warn_unwritten(begun.error());
+      warn_unwritten(about, begun.error());
       co_return co_await std::move(call);
     }
     if (!begun) co_return fail(std::move(begun).error());
@@ -61,7 +65,7 @@ class Trail {
     auto written = finish(ticket, error);
     if (written) written = co_await log->settle();
     if (!written && kind == audit::Kind::reveal && written.error().code() != Code::no_space) {
-      warn_unwritten(written.error());
+      warn_unwritten(about, written.error());
       co_return result;
     }
     if (!written && result && kind != audit::Kind::ending) co_return fail(std::move(written).error());
