@@ -1,8 +1,11 @@
 #include "cli/answer.h"
 
+#include <algorithm>
 #include <chrono>
 #include <ctime>
 #include <optional>
+
+#include "config/checked.h"
 
 namespace atl::cli {
 namespace {
@@ -38,6 +41,17 @@ const bj::array& list_at(const bj::value& object, std::string_view name) {
   static const bj::array none;
   const bj::value& found = member(object, name);
   return found.is_array() ? found.as_array() : none;
+}
+
+std::string shown_lines(std::string_view text) {
+  std::string lines;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find_first_of("\n\t"), text.size());
+    lines += config::shown(text.substr(0, end), text.size());
+    if (end < text.size()) lines += text[end];
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return lines;
 }
 
 double seconds_since(std::string_view time) {

@@ -404,6 +404,10 @@ Result<void> Daemon::build_tools() {
   tools::ToolExecutor::Options options;
   options.plugin_directories = configuration_.list("tools.plugins");
   options.plugin_host = data_ + "/plugin-host";
+  // What a call ran inside is told by the session service; the call itself, by whoever made it.
+  options.on_finished = [this](const session::ExecutionRecord& record) {
+    if (const auto session = service_->peek(record.session_id)) indexing_->finished(*session, record, {});
+  };
   tool_executor_ = std::make_unique<tools::ToolExecutor>(loop_.get_executor(), audited_.get(), tools_.get(),
                                                          &Clock::machine(), std::move(options));
   telemetry_->watch(*tool_executor_);

@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 #include <pthread.h>
 
+#include <algorithm>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
+#include <cctype>
 
 #include "base/bytes.h"
 #include "base/json.h"
@@ -49,6 +51,21 @@ index::Document document_of(const session::ExecutionRecord& record) {
       fmt::format(R"({{"session_id":{},"type":{},"status":{}}})", json::quoted(record.session_id),
                   json::quoted(record.type), json::quoted(to_string(record.status)));
   return document;
+}
+
+// Whether a call or a piece of code names the directory or the Python package of a skill: that it was used is
+// known by this alone.
+bool names_skill(const std::string& code, std::string name) {
+  const auto names = [&](const std::string& words) {
+    for (auto at = code.find(words); at != std::string::npos; at = code.find(words, at + 1)) {
+      const char next = at + words.size() < code.size() ? code[at + words.size()] : '/';
+      if (std::isalnum(static_cast<unsigned char>(next)) == 0 && next != '-' && next != '_') return true;
+    }
+    return false;
+  };
+  if (names("skills/" + name)) return true;
+  std::ranges::replace(name, '-', '_');
+  return names("skills." + name) || names("skills/" + name) || names("from skills import " + name);
 }
 
 Result<std::unique_ptr<index::Embedder>> embedder_of(const config::Configuration& configuration,
@@ -227,7 +244,11 @@ void Indexing::created(const session::Session& session, std::chrono::nanoseconds
   const index::Node node{"session", session.session_id};
   if (!session.agent.empty()) job.edges.push_back({{"agent", session.agent}, node, "owns"});
   if (!session.parent.empty()) job.edges.push_back({{"session", session.parent}, node, "forked"});
-  if (!session.snapshot.empty()) job.edges.push_back({{"snapshot", session.snapshot}, node, "started"});
+  for (const session::SkillUse& skill : session.skills)
+    job.edges.push_back({node, {"skill", skill.name}, "given"});
+  // A fork is made from a state that nobody else sees.
+  if (!session.snapshot.empty() && session.parent.empty())
+    job.edges.push_back({{"snapshot", session.snapshot}, node, "started"});
   if (!job.edges.empty()) hand_over(std::move(job));
 }
 
@@ -236,7 +257,13 @@ void Indexing::finished(const session::Session& session, const session::Executio
   Job job{session.tenant, {document_of(record)}, {}};
   const index::Node execution{"execution", record.record_id};
   job.edges.push_back({{"session", session.session_id}, execution, "ran"});
-  if (record.kind == "tool") job.edges.push_back({execution, {"tool", record.type}, "used"});
+  const bool is_tool = record.kind == "tool";
+  if (is_tool) job.edges.push_back({execution, {"tool", record.type}, "used"});
+  for (const session::SkillUse& skill : session.skills) {
+    if (!names_skill(record.code, skill.name)) continue;
+    job.edges.push_back({execution, {"skill", skill.name}, "used"});
+    if (is_tool) job.edges.push_back({{"tool", record.type}, {"skill", skill.name}, "used"});
+  }
   for (const session::Artifact& artifact : record.artifacts) {
     job.edges.push_back({execution, {"artifact", artifact.digest}, "produced"});
     job.documents.push_back({"artifact", artifact.digest, artifact.path, artifact.media_type});

@@ -166,5 +166,32 @@ TEST_F(StoragesTest, DirectoriesOfTheHostAreShownReadOnly) {
   EXPECT_FALSE(make_tree(made, base.snapshot(), Beginning::fresh, none));
 }
 
+// Links that a snapshot brought along: to nowhere, to themselves, to another directory, and above the place.
+TEST_F(StoragesTest, LinksThatWereLeftInThePlaceOfWhatIsShownAreReplaced) {
+  fs::create_directories(root_ + "/shown");
+  std::ofstream(root_ + "/shown/page") << "one";
+  Storages none;
+  Spec made;
+  for (const char* place : {"/home/user/skills", "/home/user/.agents/skills"})
+    made.host_mounts.push_back({root_ + "/shown", place, false});
+  const std::pair<const char*, const char*> cases[] = {{"/home/user/skills", "/nowhere"},
+                                                       {"/home/user/skills", "skills"},
+                                                       {"/home/user/skills", "/home/user/mine"},
+                                                       {"/home/user/.agents", "/nowhere/at/all"},
+                                                       {"/home/user/.agents", "mine"}};
+  for (const auto& [link, target] : cases) {
+    SCOPED_TRACE(std::string(link) + " -> " + target);
+    vfs::VirtualFileSystem base;
+    ASSERT_TRUE(base.make_directory(path("/home/user/mine"), 0755, vfs::Parents::create));
+    ASSERT_TRUE(base.make_symlink(path(link), target));
+    const auto tree = make_tree(made, base.snapshot(), Beginning::from_snapshot, none);
+    ASSERT_TRUE(tree) << tree.error().message();
+    EXPECT_TRUE(tree->view->exists(path("/home/user/skills/page")));
+    EXPECT_TRUE(tree->view->exists(path("/home/user/.agents/skills/page")));
+    EXPECT_TRUE(tree->view->stat(path(link), vfs::Follow::no)->is_directory());
+    EXPECT_TRUE(tree->view->list(path("/home/user/mine"))->empty()) << "where a link leads is left alone";
+  }
+}
+
 }  // namespace
 }  // namespace atl::sandbox::emulated

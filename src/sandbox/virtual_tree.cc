@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <map>
 #include <mutex>
+#include <ranges>
 
 #include "vfs/copy.h"
 #include "vfs/host_file_system.h"
@@ -54,6 +55,19 @@ Result<std::shared_ptr<vfs::FileSystem>> shown_directory(const std::string& dire
     inode = info.st_ino;
   }
   return fs;
+}
+
+// Below `top` no link and no file stands on the way to `at` any more: what is shown there, as skills are,
+// stands where a snapshot may have left something else.
+Result<void> clear_way(vfs::FileSystem& fs, const Path& top, const Path& at) {
+  std::vector<Path> way;
+  for (Path here = at; here.is_child_of(top); here = here.parent()) way.push_back(here);
+  for (const Path& here : way | std::views::reverse) {
+    const auto there = fs.find(here, vfs::Follow::no);
+    if (!there) break;
+    if (!there->is_directory()) TRY(fs.remove_file(here));
+  }
+  return {};
 }
 
 // Replaces what `to` has below its root by what `from` has below `directory`.
@@ -113,9 +127,7 @@ Result<VirtualTree> make_tree(const Spec& spec, vfs::Snapshot start, Beginning b
   if (spec.storage) TRY(hang_in_storage(spec, beginning, storages, tree, *mounts));
   for (const HostMount& mount : spec.host_mounts) {
     const Path at = TRY(Path::posix(mount.guest_path));
-    // Something else may stand where a directory is to be shown: a file, or a link that leads nowhere.
-    if (const auto there = mounts->find(at, vfs::Follow::no); there && !there->is_directory())
-      TRY(mounts->remove_file(at));
+    TRY(clear_way(*mounts, tree.stored_at, at));
     std::shared_ptr<vfs::FileSystem> shown = TRY(shown_directory(mount.host_path));
     TRY(mounts->mount(at, std::move(shown), vfs::MountFileSystem::Access::read_only));
   }

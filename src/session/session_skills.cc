@@ -42,16 +42,23 @@ Task<void> set_modes(sandbox::Files& files, std::string directory, std::uint32_t
   co_return Result<void>{};
 }
 
-// A directory that its owner can write into, whatever was there before: a copy from an earlier time, or a
-// link that leads elsewhere.
-Task<void> open_place(sandbox::Files& files, std::string place, std::string user) {
+// A directory at `place`, whatever was there before: a link that leads elsewhere or nowhere, or a file.
+Task<bool> clear_place(sandbox::Files& files, std::string place, std::string user) {
   auto there = co_await files.stat(place, user);
   if (!there && there.error().code() != Code::not_found) co_return fail(std::move(there).error());
-  if (there && there->type == sandbox::FileType::directory)
-    co_return co_await files.chmod(place, kOpenDirectory, user);
+  if (there && there->type == sandbox::FileType::directory) co_return false;
   if (there) CO_CHECK(co_await files.remove(place, sandbox::Recursive::no, user));
   CO_TRY(auto made, co_await files.make_directory(place, user));
-  co_return Result<void>{};
+  co_return true;
+}
+
+// A directory that its owner can write into; a copy from an earlier time is closed for its owner, too.
+Task<void> open_place(sandbox::Files& files, std::string place, std::string directory, std::string user) {
+  const std::string above = place.substr(0, place.rfind('/'));
+  if (above.size() > directory.size()) CO_CHECK(co_await clear_place(files, above, user));
+  CO_TRY(const bool is_new, co_await clear_place(files, place, user));
+  if (is_new) co_return Result<void>{};
+  co_return co_await files.chmod(place, kOpenDirectory, user);
 }
 
 Task<void> copy_skill(const SessionSkills& skills, sandbox::Files& files, const skill::Skill& skill,
@@ -76,8 +83,9 @@ Task<void> copy_skill(const SessionSkills& skills, sandbox::Files& files, const 
 }
 
 Task<void> copy_all(const SessionSkills& skills, sandbox::Files& files,
-                    const std::vector<skill::Skill>& chosen, std::string place, std::string user) {
-  CO_CHECK(co_await open_place(files, place, user));
+                    const std::vector<skill::Skill>& chosen, std::string place, std::string directory,
+                    std::string user) {
+  CO_CHECK(co_await open_place(files, place, std::move(directory), user));
   for (const skill::Skill& skill : chosen) {
     auto copied = co_await copy_skill(skills, files, skill, place + "/" + skill.name, user);
     if (!copied) co_return fail(std::move(copied).error().context("copy the skill " + skill.name));
@@ -137,8 +145,8 @@ Task<void> SessionSkills::copy_into(std::shared_ptr<sandbox::Sandbox> in, Sessio
   // root, as in a container without capabilities. Then they are closed to writers, and their owner could open
   // them.
   for (const std::string& place : places_in(directory)) {
-    auto copied = co_await copy_all(*this, files, skills, place, std::string("root"));
-    if (!copied) copied = co_await copy_all(*this, files, skills, place, std::string());
+    auto copied = co_await copy_all(*this, files, skills, place, directory, std::string("root"));
+    if (!copied) copied = co_await copy_all(*this, files, skills, place, directory, std::string());
     if (!copied) co_return fail(std::move(copied).error());
   }
   co_return Result<void>{};

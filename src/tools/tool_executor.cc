@@ -173,6 +173,7 @@ Task<ToolResult> ToolExecutor::run_recorded(auth::Principal who, ToolPtr tool, T
   CO_TRY(result.record, co_await open.finish(result.status, result.error, result.error_value, output));
   counted(who.tenant, tool->name)
       .count(result.status, result.record.usage.wall_time, result.record.usage.cpu_time);
+  if (options_.on_finished) options_.on_finished(result.record);
   co_return result;
 }
 

@@ -55,6 +55,8 @@ class ToolExecutor {
     std::size_t cache_entries = 1'000;
     std::vector<std::string> plugin_directories;  // the operator's
     std::string plugin_host;  // directory with the program `atoll`, which loads a plugin inside its sandbox
+    // Told of every call that has a record, once that is closed, on the loop. May be empty.
+    std::function<void(const session::ExecutionRecord&)> on_finished = {};
   };
   // All of them outlive the executor.
   ToolExecutor(boost::asio::any_io_executor executor, session::Service* service, const ToolRegistry* registry,

@@ -34,7 +34,7 @@ def use(client, body, view, python=True, copies=True):
         client("DELETE", base)
     if snapshot:
         client.ok("DELETE", "/api/snapshots/" + snapshot)
-    if copies and view == "copy":
+    if copies:
         replace_stale(client, body)
 
 
@@ -96,19 +96,30 @@ def keep_skills(client, base):
     return snapshot
 
 
+# What a snapshot may have where skills are to be: links to nowhere, in a circle, to another directory, out of the working
+# directory, above the place; files; a directory of its own.
+STALE = ("mkdir -p .agents elsewhere; ln -s elsewhere skills; ln -s /nowhere .agents/skills",
+         "mkdir elsewhere; ln -s /nowhere/at/all skills; ln -s elsewhere .agents",
+         "mkdir elsewhere; ln -s skills skills; ln -s ../../../../../../nowhere .agents",
+         "mkdir elsewhere; echo x > skills; echo x > .agents",
+         "mkdir -p elsewhere .agents; ln -s /tmp skills; ln -s ../elsewhere .agents/skills")
+
+
 def replace_stale(client, body):
-    """Links that lead elsewhere, and what an earlier session left, are in the way of nothing."""
-    made = client.ok("POST", "/api/sessions", body)
-    base = "/api/sessions/" + made["session_id"]
-    shell(client, base, "mkdir -p .agents elsewhere; ln -s elsewhere skills; ln -s /nowhere .agents/skills")
-    snapshot = client.ok("POST", base + "/snapshots", {})["snapshot_id"]
-    client.ok("DELETE", base)
-    # The snapshot knows its image.
-    again = {name: value for name, value in body.items() if name != "image"}
-    made = client.ok("POST", "/api/sessions", {**again, "snapshot": snapshot, "skills": ["textkit"]})
-    base = "/api/sessions/" + made["session_id"]
-    ran = shell(client, base, "head -n 2 skills/textkit/SKILL.md | tail -n 1; head -n 2 .agents/skills/textkit/SKILL.md | tail -n 1; "
-                              "echo elsewhere/*")
-    assert ran["stdout"] == "name: textkit\nname: textkit\nelsewhere/*\n", ran
-    client.ok("DELETE", base)
-    client.ok("DELETE", "/api/snapshots/" + snapshot)
+    """What was left in the place of skills is in the way of nothing, and where links led nothing is touched."""
+    for left in STALE:
+        made = client.ok("POST", "/api/sessions", body)
+        base = "/api/sessions/" + made["session_id"]
+        ran = shell(client, base, left)
+        assert ran["exit_code"] == 0, ran
+        snapshot = client.ok("POST", base + "/snapshots", {})["snapshot_id"]
+        client.ok("DELETE", base)
+        # The snapshot knows its image.
+        again = {name: value for name, value in body.items() if name != "image"}
+        made = client.ok("POST", "/api/sessions", {**again, "snapshot": snapshot, "skills": ["textkit"]})
+        base = "/api/sessions/" + made["session_id"]
+        ran = shell(client, base, "head -n 2 skills/textkit/SKILL.md | tail -n 1; head -n 2 .agents/skills/textkit/SKILL.md | "
+                                  "tail -n 1; echo elsewhere/*; ls /tmp/textkit 2>&1 >/dev/null | wc -l; test -L skills || test -L .agents || echo replaced")
+        assert ran["stdout"] == "name: textkit\nname: textkit\nelsewhere/*\n1\nreplaced\n", (left, ran)
+        client.ok("DELETE", base)
+        client.ok("DELETE", "/api/snapshots/" + snapshot)

@@ -39,11 +39,12 @@ class Liar(http.server.BaseHTTPRequestHandler):
         one = {name: EVIL for name in (
             "session_id sandbox_id state status environment provider reason name path type id key_id prefix tenant role created_at "
             "policy kind action actor object outcome time record_id error error_value traceback code target host owner group "
-            "description source version interpreter_restarted ending snapshot_id").split()}
+            "description source version interpreter_restarted ending snapshot_id title snippet backend graph_backend model doing origin digest "
+            "body address message").split()}
         one |= {"size": -1, "size_bytes": 1e300, "mode": EVIL, "labels": {EVIL: EVIL}, "metadata": {EVIL: EVIL}, "limits": {EVIL: EVIL},
                 "artifacts": [EVIL], "left_behind": [EVIL], "usage": {}, "verdict": {"findings": [{"message": EVIL, "rule": EVIL}]}}
         lists = {name: [one, EVIL, None, 5, [one]] for name in (
-            "sessions entries files records history keys samples snapshots events processes tools skills hits usage artifacts "
+            "sessions entries files records history keys samples snapshots events processes tools skills hits usage artifacts problems file_list "
             "executions").split()}
         self.answer({**one, **lists, "next_cursor": None})
 
@@ -66,7 +67,8 @@ class Service:
 COMMANDS = [("session", "list"), ("session", "show", "ses_1"), ("session", "history", "ses_1"), ("session", "files", "ls", "ses_1", "/"),
             ("session", "exec", "ses_1", "1"), ("session", "run", "ses_1", "--", "true"), ("session", "create"),
             ("session", "rm", "ses_1"), ("top", "--once"), ("session", "logs", "ses_1"), ("session", "fork", "ses_1"), ("usage",),
-            ("events",)]
+            ("events",), ("search", "x"), ("index", "show"), ("tools", "list"), ("tools", "show", "x"), ("skills", "list"), ("skills", "show", "x"),
+            ("skills", "list", "--text"), ("registry", "list"), ("registry", "show", "agents", "x"), ("audit", "list"), ("audit", "show", "1")]
 
 
 def on_a_terminal(program, words, environment, seconds):

@@ -9,24 +9,27 @@
 #include "audit/signer.h"
 #include "audit/verify.h"
 #include "base/json.h"
+#include "cli/answer.h"
 #include "cli/command.h"
-#include "cli/settings.h"
+#include "cli/remote.h"
 #include "config/checked.h"
 #include "daemon/data_directory.h"
+#include "net/http.h"
 #include "os/file.h"
 
-// The audit log, straight from its files: it works beside a service and without one.
+// The audit log, straight from its files: it works beside a service and without one. `list` and `show` ask
+// the service that --url or ATOLL_URL names; what is exported and verified are always the files.
 namespace atl::cli {
 namespace {
 
 struct AuditFlags {
-  SettingFlags settings;
+  ConnectionFlags connection;
   std::string after, limit, actor, action, object, outcome, tenant, seq, public_key, head;
   bool json = false, print_key = false;
 };
 
 Result<std::string> data_of(const AuditFlags& flags) {
-  const config::Configuration configuration = TRY(flags.settings.load());
+  const config::Configuration configuration = TRY(flags.connection.settings().load());
   return daemon::existing_data_directory(configuration);
 }
 
@@ -50,18 +53,45 @@ Result<audit::Query> query_of(const AuditFlags& flags) {
   return query;
 }
 
-void print_entry(const std::string& line) {
-  const auto stored = audit::parse_line(line);
-  if (!stored) return;
-  const audit::Entry& entry = stored->entry;
-  fmt::print("{:>6}  {}  {:<8} {:<18} {}  actor={} tenant={}{}{}\n", stored->seq, stored->time,
-             audit::to_string(entry.outcome), config::shown(entry.action), config::shown(entry.object),
-             config::shown(entry.actor.key_id), config::shown(entry.actor.tenant),
-             entry.actor.address.empty() ? "" : " from=" + config::shown(entry.actor.address),
-             entry.reason.empty() ? "" : "  " + config::shown(entry.reason));
+void print_entry(const boost::json::value& entry) {
+  const std::string address = text_at(entry, "address"), reason = text_at(entry, "reason");
+  fmt::print("{:>6.0f}  {}  {:<8} {:<18} {}  actor={} tenant={}{}{}\n", number_at(entry, "seq"),
+             config::shown(text_at(entry, "time")), config::shown(text_at(entry, "outcome")),
+             config::shown(text_at(entry, "action")), config::shown(text_at(entry, "object")),
+             config::shown(text_at(entry, "actor")), config::shown(text_at(entry, "tenant")),
+             address.empty() ? "" : " from=" + config::shown(address),
+             reason.empty() ? "" : "  " + config::shown(reason));
+}
+
+// What its digest does not fit is left out: 'verify' tells about it.
+void print_line(const std::string& line) {
+  if (!audit::parse_line(line)) return;
+  if (const auto entry = json::parse(line)) print_entry(*entry);
 }
 
 // Every page of what is wanted, until `most` lines were given to `each`.
+template <class Each>
+Result<void> each_of_service(const ConnectionFlags& connection, audit::Query query, std::uint64_t most,
+                             Each each) {
+  const Remote service = TRY(Remote::open(connection));
+  while (most > 0) {
+    std::string target =
+        fmt::format("/api/audit?after={}&limit={}", query.after, std::min<std::uint64_t>(most, 1000));
+    for (const auto& [name, value] :
+         {std::pair("actor", &query.actor), std::pair("action", &query.action),
+          std::pair("object", &query.object), std::pair("outcome", &query.outcome)})
+      if (!value->empty()) target += fmt::format("&{}={}", name, net::percent_encode(*value));
+    if (query.tenant) target += "&tenant=" + net::percent_encode(*query.tenant);
+    const auto page = TRY(service.json("GET", target));
+    for (const boost::json::value& entry : list_at(page, "entries")) each(entry);
+    most -= std::min<std::uint64_t>(most, list_at(page, "entries").size());
+    const std::uint64_t next = TRY(number_of("next_cursor", text_at(page, "next_cursor"), 0));
+    if (next <= query.after) break;
+    query.after = next;
+  }
+  return {};
+}
+
 template <class Each>
 Result<void> each_line(const std::string& data, audit::Query query, std::uint64_t most, Each each) {
   while (most > 0) {
@@ -76,34 +106,53 @@ Result<void> each_line(const std::string& data, audit::Query query, std::uint64_
 }
 
 Result<void> list(const AuditFlags& flags) {
-  const std::string data = TRY(data_of(flags));
   const audit::Query query = TRY(query_of(flags));
   const std::uint64_t most = TRY(number_of("--limit", flags.limit, 100));
-  return each_line(data, query, most, [&](const std::string& line) {
+  const auto print = [&](const std::string& line) {
     if (flags.json) {
       fmt::print("{}\n", line);
     } else {
-      print_entry(line);
+      print_line(line);
     }
-  });
+  };
+  if (flags.connection.name_a_service())
+    return each_of_service(flags.connection, query, most, [&](const boost::json::value& entry) {
+      if (flags.json) {
+        fmt::print("{}\n", boost::json::serialize(entry));
+      } else {
+        print_entry(entry);
+      }
+    });
+  return each_line(TRY(data_of(flags)), query, most, print);
+}
+
+// The entry's line, from the service or from the files; empty if there is none.
+Result<std::string> line_of(const AuditFlags& flags, std::uint64_t seq) {
+  audit::Query query;
+  query.after = seq > 0 ? seq - 1 : 0;
+  std::string found;
+  if (flags.connection.name_a_service()) {
+    TRY(each_of_service(flags.connection, query, 1,
+                        [&](const boost::json::value& entry) { found = boost::json::serialize(entry); }));
+  } else {
+    const std::string data = TRY(data_of(flags));
+    TRY(each_line(data, query, 1, [&](const std::string& line) { found = line; }));
+  }
+  const auto number = found.empty() ? Result<std::uint64_t>(0) : audit::seq_of(found);
+  return seq > 0 && number && *number == seq ? found : std::string();
 }
 
 Result<void> show(const AuditFlags& flags) {
-  const std::string data = TRY(data_of(flags));
   const std::uint64_t seq = TRY(number_of("SEQ", flags.seq, 0));
-  audit::Query query;
-  query.after = seq > 0 ? seq - 1 : 0;
-  query.limit = 1;
-  const audit::Page page = TRY(audit::read_page(data, query));
-  const auto found = page.lines.empty() ? Result<std::uint64_t>(0) : audit::seq_of(page.lines.front());
-  if (seq == 0 || !found || *found != seq)
+  const std::string line = TRY(line_of(flags, seq));
+  if (line.empty())
     return fail(Code::not_found,
                 fmt::format("there is no entry {}; 'atoll audit list' shows what there is", seq));
   if (flags.json) {
-    fmt::print("{}\n", page.lines.front());
+    fmt::print("{}\n", line);
     return {};
   }
-  const auto value = TRY(json::parse(page.lines.front()));
+  const auto value = TRY(json::parse(line));
   for (const auto& [name, member] : value.get_object())
     fmt::print("{:<12}{}\n", std::string(name),
                member.is_string() ? config::shown(std::string(member.get_string()))
@@ -169,9 +218,10 @@ void add_filters(Command& command, AuditFlags& flags) {
 Action define_audit(Command& top) {
   Command command = top.add_command("audit", "Show, export and verify the log of who did what");
   auto flags = std::make_unique<AuditFlags>();
-  flags->settings.add_to(command);
+  flags->connection.add_to(command);
   command.require_command();
-  Command show_list = command.add_command("list", "List entries, oldest first");
+  Command show_list = command.add_command(
+      "list", "List entries, oldest first, of these files or of the service that --url names");
   add_filters(show_list, *flags);
   show_list.add_flag("--json", flags->json, "as JSON lines, exactly as they stand in the log");
   Command show_one = command.add_command("show", "Show all of one entry");

@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 
 #include "auth/role.h"
+#include "cli/answer.h"
 #include "cli/command.h"
 #include "cli/output_file.h"
-#include "cli/settings.h"
+#include "cli/remote.h"
 #include "cli/temporary_place.h"
 #include "config/checked.h"
 #include "daemon/toolkit.h"
+#include "net/http.h"
 #include "os/file.h"
 #include "registry/kinds.h"
 #include "tools/tool_registry.h"
@@ -17,13 +19,13 @@ namespace atl::cli {
 namespace {
 
 struct RegistryFlags {
-  SettingFlags settings;
+  ConnectionFlags connection;
   std::string kind, name, directory;
   bool json = false;
 };
 
 Result<registry::Registry> open_registry(const RegistryFlags& flags) {
-  const config::Configuration configuration = TRY(flags.settings.load());
+  const config::Configuration configuration = TRY(flags.connection.settings().load());
   return registry::Registry::load(flags.directory.empty() ? configuration.text("registry") : flags.directory);
 }
 
@@ -36,8 +38,45 @@ Result<void> check_kind(const std::string& kind) {
                          fmt::format("there are {}", fmt::join(known, ", "))));
 }
 
+std::string entry_target(std::string_view kind, const std::string& name) {
+  return fmt::format("/api/registry/{}/{}", kind, net::percent_encode(name));
+}
+
+Result<void> list_of_service(const RegistryFlags& flags) {
+  const Remote service = TRY(Remote::open(flags.connection));
+  boost::json::array documents;
+  if (!flags.json) fmt::print("{:<14} {:<26} {:<10} {}\n", "KIND", "NAME", "FROM", "DESCRIPTION");
+  for (const registry::Kind& kind : registry::kinds()) {
+    if (!flags.kind.empty() && flags.kind != kind.folder) continue;
+    const auto answer = TRY(service.json("GET", fmt::format("/api/registry/{}", kind.folder)));
+    for (const boost::json::value& entry : list_at(answer, "entries")) {
+      const std::string name = text_at(entry, "name");
+      if (flags.json)
+        documents.push_back(member(TRY(service.json("GET", entry_target(kind.folder, name))), "document"));
+      else
+        fmt::print("{:<14} {:<26} {:<10} {}\n", kind.folder, config::shown(name),
+                   config::shown(text_at(entry, "origin")), config::shown(text_at(entry, "description"), 70));
+    }
+  }
+  if (flags.json) fmt::print("{}\n", boost::json::serialize(documents));
+  return {};
+}
+
+Result<void> show_of_service(const RegistryFlags& flags) {
+  const Remote service = TRY(Remote::open(flags.connection));
+  const auto entry = TRY(service.json("GET", entry_target(flags.kind, flags.name)));
+  const std::string document = boost::json::serialize(member(entry, "document"));
+  if (flags.json)
+    fmt::print("{}\n", document);
+  else
+    fmt::print("from: {}\ndigest: sha256:{}\n{}\n", config::shown(text_at(entry, "origin")),
+               config::shown(text_at(entry, "digest")), document);
+  return {};
+}
+
 Result<void> list(const RegistryFlags& flags) {
   if (!flags.kind.empty()) TRY(check_kind(flags.kind));
+  if (flags.connection.name_a_service()) return list_of_service(flags);
   const registry::Registry registry = TRY(open_registry(flags));
   std::string lines;
   if (!flags.json) fmt::print("{:<14} {:<26} {:<10} {}\n", "KIND", "NAME", "FROM", "DESCRIPTION");
@@ -57,6 +96,7 @@ Result<void> list(const RegistryFlags& flags) {
 
 Result<void> show(const RegistryFlags& flags) {
   TRY(check_kind(flags.kind));
+  if (flags.connection.name_a_service()) return show_of_service(flags);
   const registry::Registry registry = TRY(open_registry(flags));
   const registry::Entry* entry = registry.entry(flags.kind, flags.name);
   if (entry == nullptr)
@@ -73,7 +113,7 @@ Result<void> show(const RegistryFlags& flags) {
 
 // What a daemon that is started with this registry looks at beyond its YAML.
 Result<void> check_for_daemon(const RegistryFlags& flags, registry::Registry& registry) {
-  const config::Configuration configuration = TRY(flags.settings.load());
+  const config::Configuration configuration = TRY(flags.connection.settings().load());
   const std::string directory = flags.directory.empty() ? configuration.text("registry") : flags.directory;
   TRY(tools::ToolRegistry::open(&registry));
   auth::Roles roles;
@@ -114,7 +154,7 @@ Action define_registry(Command& top) {
   Command command =
       top.add_command("registry", "List, show and check declarations: agents, prompts, tools, ...");
   auto flags = std::make_unique<RegistryFlags>();
-  flags->settings.add_to(command);
+  flags->connection.add_to(command);
   command.require_command();
   using Body = Result<void> (*)(const RegistryFlags&);
   std::vector<std::pair<Command, Body>> bodies;
@@ -123,7 +163,7 @@ Action define_registry(Command& top) {
     bodies.emplace_back(sub, body);
     return sub;
   };
-  Command listing = add("list", "List what is declared, shipped or by the operator", list);
+  Command listing = add("list", "List what is declared, here or at the service that --url names", list);
   listing.add_option("KIND", flags->kind, "environments, agents, tools, prompts, policies, ...");
   listing.add_flag("--json", flags->json, "As a JSON array of the declarations");
   Command showing = add("show", "Show one declaration", show);

@@ -4,11 +4,13 @@
 #include <boost/json.hpp>
 #include <filesystem>
 
+#include "cli/answer.h"
 #include "cli/command.h"
-#include "cli/settings.h"
+#include "cli/remote.h"
 #include "cli/temporary_place.h"
 #include "config/checked.h"
 #include "daemon/toolkit.h"
+#include "net/http.h"
 #include "skill/library.h"
 
 namespace atl::cli {
@@ -17,7 +19,7 @@ namespace {
 namespace bj = boost::json;
 
 struct SkillFlags {
-  SettingFlags settings;
+  ConnectionFlags connection;
   std::string name, directory;
   bool json = false, text = false;
 };
@@ -30,7 +32,7 @@ struct Shelf {
 
   static Result<Shelf> open(const SkillFlags& flags) {
     Shelf shelf{TRY(TemporaryPlace::make("atoll-skills")), nullptr};
-    const config::Configuration configuration = TRY(flags.settings.load());
+    const config::Configuration configuration = TRY(flags.connection.settings().load());
     skill::Library::Options options = TRY(daemon::skill_options(configuration, shelf.place.path()));
     shelf.skills = TRY(skill::Library::open(std::move(options)));
     const registry::Registry registry = TRY(registry::Registry::load(configuration.text("registry")));
@@ -46,7 +48,48 @@ bj::object json_of(const skill::Skill& skill) {
           {"digest", skill.digest}, {"pinned", skill.pinned},           {"files", skill.files}};
 }
 
+Result<void> list_of_service(const SkillFlags& flags) {
+  const Remote service = TRY(Remote::open(flags.connection));
+  if (flags.text) {
+    const std::string text =
+        TRY(service.text({.method = "GET", .target = "/api/skills?format=text", .body = {}, .headers = {}}));
+    fmt::print("{}", shown_lines(text));
+    return {};
+  }
+  const bj::value answer = TRY(service.json("GET", "/api/skills"));
+  if (flags.json) {
+    fmt::print("{}\n", bj::serialize(answer));
+    return {};
+  }
+  fmt::print("{:<20} {:<10} {:>5} {}\n", "NAME", "FROM", "FILES", "DESCRIPTION");
+  for (const bj::value& skill : list_at(answer, "skills"))
+    fmt::print("{:<20} {:<10} {:>5.0f} {}\n", config::shown(text_at(skill, "name")),
+               config::shown(text_at(skill, "source")), number_at(skill, "files"),
+               config::shown(text_at(skill, "description"), 70));
+  for (const bj::value& problem : list_at(answer, "problems"))
+    fmt::print(stderr, "atoll: not usable: {}\n", config::shown(text_at(problem, "message"), 400));
+  return {};
+}
+
+Result<void> show_of_service(const SkillFlags& flags) {
+  const Remote service = TRY(Remote::open(flags.connection));
+  const bj::value skill = TRY(service.json("GET", "/api/skills/" + net::percent_encode(flags.name)));
+  if (flags.json) {
+    fmt::print("{}\n", bj::serialize(skill));
+    return {};
+  }
+  fmt::print("name: {}\ndescription: {}\nfrom: {}\ndigest: sha256:{}\n",
+             config::shown(text_at(skill, "name")), config::shown(text_at(skill, "description"), 1024),
+             config::shown(text_at(skill, "source")), config::shown(text_at(skill, "digest")));
+  for (const bj::value& file : list_at(skill, "file_list"))
+    fmt::print("file: {} ({:.0f} bytes)\n", config::shown(text_at(file, "path"), 200),
+               number_at(file, "bytes"));
+  fmt::print("\n{}", shown_lines(text_at(skill, "body")));
+  return {};
+}
+
 Result<void> list_skills(const SkillFlags& flags) {
+  if (flags.connection.name_a_service()) return list_of_service(flags);
   const Shelf shelf = TRY(Shelf::open(flags));
   const skill::Listing listing = shelf.library().list("");
   if (flags.text) {
@@ -69,6 +112,7 @@ Result<void> list_skills(const SkillFlags& flags) {
 }
 
 Result<void> show_skill(const SkillFlags& flags) {
+  if (flags.connection.name_a_service()) return show_of_service(flags);
   const Shelf shelf = TRY(Shelf::open(flags));
   const skill::Skill skill = TRY(shelf.library().find("", flags.name));
   if (flags.json) {
@@ -109,7 +153,7 @@ Result<void> validate_skill(const SkillFlags& flags) {
 Action define_skills(Command& top) {
   Command command = top.add_command("skills", "List, show and check skills");
   auto flags = std::make_unique<SkillFlags>();
-  flags->settings.add_to(command);
+  flags->connection.add_to(command);
   command.require_command();
   using Body = Result<void> (*)(const SkillFlags&);
   std::vector<std::pair<Command, Body>> bodies;
@@ -118,7 +162,8 @@ Action define_skills(Command& top) {
     bodies.emplace_back(sub, body);
     return sub;
   };
-  Command listing = add("list", "List the skills that sessions may use", list_skills);
+  Command listing = add(
+      "list", "List the skills that sessions may use, here or at the service that --url names", list_skills);
   listing.add_flag("--json", flags->json, "As JSON");
   listing.add_flag("--text", flags->text, "As text for a model");
   Command showing = add("show", "Show a skill: its instructions and files", show_skill);

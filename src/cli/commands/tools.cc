@@ -7,14 +7,16 @@
 #include <boost/json/serialize.hpp>
 #include <filesystem>
 
+#include "cli/answer.h"
 #include "cli/command.h"
 #include "cli/output_file.h"
-#include "cli/settings.h"
+#include "cli/remote.h"
 #include "cli/temporary_place.h"
 #include "cli/tool_templates.h"
 #include "config/checked.h"
 #include "daemon/toolkit.h"
 #include "egress/machine.h"
+#include "net/http.h"
 #include "os/file.h"
 #include "registry/registry.h"
 #include "sandbox/native/native.h"
@@ -30,7 +32,7 @@ namespace {
 namespace asio = boost::asio;
 
 struct ToolsFlags {
-  SettingFlags settings;
+  ConnectionFlags connection;
   std::string name, format, kind = "command", directory = ".";
   std::vector<std::string> names;
   bool json = false;
@@ -44,7 +46,7 @@ struct Opened {
 
 Result<Opened> open_tools(const ToolsFlags& flags) {
   Opened opened;
-  opened.configuration = std::make_unique<config::Configuration>(TRY(flags.settings.load()));
+  opened.configuration = std::make_unique<config::Configuration>(TRY(flags.connection.settings().load()));
   opened.registry = std::make_unique<registry::Registry>(
       TRY(registry::Registry::load(opened.configuration->text("registry"))));
   opened.tools = TRY(tools::ToolRegistry::open(opened.registry.get()));
@@ -59,7 +61,46 @@ Result<tools::ToolPtr> find_tool(const Opened& opened, const std::string& name) 
   return tool;
 }
 
+// The tools that the caller sees at a service, in this form.
+Result<boost::json::array> ask_service(const ToolsFlags& flags, const std::string& format) {
+  const Remote service = TRY(Remote::open(flags.connection));
+  const std::string form = format.empty() ? "" : "?format=" + net::percent_encode(format);
+  return list_at(TRY(service.json("GET", "/api/tools" + form)), "tools");
+}
+
+Result<int> list_of_service(const ToolsFlags& flags) {
+  const boost::json::array tools = TRY(ask_service(flags, flags.format));
+  if (flags.json || !flags.format.empty()) {
+    fmt::print("{}\n", boost::json::serialize(tools));
+    return 0;
+  }
+  fmt::print("{:<24} {}\n", "NAME", "DESCRIPTION");
+  for (const boost::json::value& tool : tools)
+    fmt::print("{:<24} {}\n", config::shown(text_at(tool, "name")),
+               config::shown(text_at(tool, "description"), 90));
+  return 0;
+}
+
+Result<int> show_of_service(const ToolsFlags& flags) {
+  if (flags.format.empty() || flags.format == "atoll") {
+    const Remote service = TRY(Remote::open(flags.connection));
+    const auto tool = TRY(service.json("GET", "/api/tools/" + net::percent_encode(flags.name)));
+    fmt::print("{}\n", boost::json::serialize(tool));
+    return 0;
+  }
+  for (const boost::json::value& tool : TRY(ask_service(flags, flags.format))) {
+    if (text_at(tool, "name") != flags.name && text_at(member(tool, "function"), "name") != flags.name)
+      continue;
+    fmt::print("{}\n", boost::json::serialize(tool));
+    return 0;
+  }
+  return fail(Code::not_found,
+              fmt::format("NAME: no tool is called '{}' there; `atoll tools list` lists them",
+                          config::shown(flags.name)));
+}
+
 Result<int> list(const ToolsFlags& flags) {
+  if (flags.connection.name_a_service()) return list_of_service(flags);
   const Opened opened = TRY(open_tools(flags));
   if (flags.json || !flags.format.empty()) {
     const tools::Format format = TRY(tools::parse_format(flags.format));
@@ -75,6 +116,7 @@ Result<int> list(const ToolsFlags& flags) {
 }
 
 Result<int> show(const ToolsFlags& flags) {
+  if (flags.connection.name_a_service()) return show_of_service(flags);
   const Opened opened = TRY(open_tools(flags));
   const tools::ToolPtr tool = TRY(find_tool(opened, flags.name));
   const tools::Format format = TRY(tools::parse_format(flags.format));
@@ -194,7 +236,7 @@ Result<int> test(const ToolsFlags& flags) {
 Action define_tools(Command& top) {
   Command command = top.add_command("tools", "List, show, begin and test tools");
   auto flags = std::make_unique<ToolsFlags>();
-  flags->settings.add_to(command);
+  flags->connection.add_to(command);
   command.require_command();
   using Body = Result<int> (*)(const ToolsFlags&);
   std::vector<std::pair<Command, Body>> bodies;
@@ -203,7 +245,7 @@ Action define_tools(Command& top) {
     bodies.emplace_back(sub, body);
     return sub;
   };
-  Command listing = add("list", "List the tools of the registry", list);
+  Command listing = add("list", "List the tools of the registry, or of the service that --url names", list);
   listing.add_option("--format", flags->format, "As JSON in the form of openai, anthropic, mcp or atoll");
   listing.add_flag("--json", flags->json, "As JSON in the form of atoll, unless --format says another");
   Command showing = add("show", "Show one tool as JSON", show);

@@ -453,15 +453,19 @@ Result<void> SandboxBuilder::gather_mounts(const Spec& spec, WallPlan& plan) {
   if (plan.host_view)
     for (const layer::HostPart& part : host_parts_)
       if (part.inside != "usr")
-        plan.binds.emplace_back(TRY(layer(AT_FDCWD, part.host_path.c_str())), "/" + part.inside);
+        plan.binds.push_back({TRY(layer(AT_FDCWD, part.host_path.c_str())), "/" + part.inside});
   for (const HostMount& mount : spec.host_mounts) TRY(add_host_mount(mount, plan));
   return {};
 }
 
 Result<void> SandboxBuilder::add_host_mount(const HostMount& mount, WallPlan& plan) {
   const os::Fd& ids = plan.slot.user_namespace;
+  // What is shown in the working directory, as skills are, stands where a snapshot or an earlier program may
+  // have left a link.
+  const bool is_shown = !mount.writable && mount.guest_path.starts_with(plan.spec.working_directory + "/");
+  const std::string cleared_below = is_shown ? plan.spec.working_directory : std::string();
   if (auto volume = privileges_.rootless ? std::nullopt : from_volume(mount.host_path, ids, mount.writable)) {
-    plan.binds.emplace_back(TRY(std::move(*volume)), mount.guest_path);
+    plan.binds.push_back({TRY(std::move(*volume)), mount.guest_path, cleared_below});
     return {};
   }
   const auto access = mount.writable ? Roots::Access::write : Roots::Access::read;
@@ -475,7 +479,8 @@ Result<void> SandboxBuilder::add_host_mount(const HostMount& mount, WallPlan& pl
   os::Fd owner;
   if (!privileges_.rootless && mount.ids == MountIds::owner) owner = TRY(map_for_owner(directory, plan.slot));
   const os::Fd& map = owner.is_open() ? owner : plan.slot.user_namespace;
-  plan.binds.emplace_back(TRY(from_host(directory.get(), "", map, mount.writable)), mount.guest_path);
+  plan.binds.push_back(
+      {TRY(from_host(directory.get(), "", map, mount.writable)), mount.guest_path, cleared_below});
   return {};
 }
 

@@ -6,7 +6,6 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <linux/mount.h>
-#include <linux/openat2.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -22,6 +21,7 @@
 #include "os/file.h"
 #include "os/mount.h"
 #include "os/process.h"
+#include "sandbox/native/mount_point.h"
 
 namespace atl::sandbox::native {
 namespace {
@@ -62,8 +62,7 @@ struct Child {
   Result<void> fill_upper();
   Result<void> mount_proc();
   Result<void> mount_dev();
-  Result<os::Fd> open_inside(const std::string& path);
-  Result<void> make_mount_point(const std::string& path);
+  Result<os::Fd> mount_point(const Bind& bind);
   Result<void> mount_binds();
   Result<void> enter_root();
   Result<void> set_limits();
@@ -264,48 +263,23 @@ Result<void> Child::mount_dev() {
   return {};
 }
 
-// Resolved below the new root, whatever links its layers hold.
-Result<os::Fd> Child::open_inside(const std::string& path) {
-  open_how how{};
-  how.flags = O_PATH | O_CLOEXEC;
-  how.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS;
-  const long fd = ::syscall(SYS_openat2, AT_FDCWD, path.c_str(), &how, sizeof how);
-  if (fd < 0) return fail(errno_error(errno, fmt::format("mount point {}", path)));
-  return os::Fd(static_cast<int>(fd));
-}
-
-// Level by level, each below the level before as the kernel resolved it: a link in a layer leads nowhere
-// else.
-Result<void> Child::make_mount_point(const std::string& path) {
-  for (std::size_t at = 0; at != std::string::npos;) {
-    const std::size_t from = at + 1;
-    at = path.find('/', from);
-    const std::string name = path.substr(from, at == std::string::npos ? at : at - from);
-    if (name.empty()) continue;
-    const os::Fd parent = TRY(open_inside(path.substr(0, from)));
-    if (::mkdirat(parent.get(), name.c_str(), 0755) < 0) {
-      if (errno != EEXIST) return fail(errno_error(errno, fmt::format("make mount point {}", path)));
-    } else if (::fchownat(parent.get(), name.c_str(), plan.slot.ids.outside(0), plan.slot.ids.outside(0),
-                          AT_SYMLINK_NOFOLLOW) < 0) {
-      return fail(errno_error(errno, fmt::format("own mount point {}", path)));
-    }
-  }
-  return {};
+Result<os::Fd> Child::mount_point(const Bind& bind) {
+  const uid_t owner = plan.slot.ids.outside(0);
+  if (!bind.cleared_below.empty()) return clear_in_root(AT_FDCWD, bind.path, bind.cleared_below, owner);
+  auto target = open_in_root(AT_FDCWD, bind.path);
+  if (target || target.error().code() != Code::not_found) return target;
+  TRY(make_in_root(AT_FDCWD, bind.path, owner));
+  return open_in_root(AT_FDCWD, bind.path);
 }
 
 // Host directories inside.
 Result<void> Child::mount_binds() {
-  for (auto& [mount, path] : plan.binds) {
-    auto target = open_inside(path);
-    if (!target && target.error().code() == Code::not_found) {
-      TRY(make_mount_point(path));
-      target = open_inside(path);
-    }
-    if (!target) return fail(std::move(target).error());
-    if (::syscall(SYS_move_mount, mount.get(), "", target->get(), "",
+  for (Bind& bind : plan.binds) {
+    const os::Fd target = TRY(mount_point(bind));
+    if (::syscall(SYS_move_mount, bind.mount.get(), "", target.get(), "",
                   MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) < 0)
-      return fail(errno_error(errno, fmt::format("mount on {}", path)));
-    mount.reset();
+      return fail(errno_error(errno, fmt::format("mount on {}", bind.path)));
+    bind.mount.reset();
   }
   return {};
 }

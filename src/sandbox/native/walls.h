@@ -48,6 +48,14 @@ struct ProcCover {
 // `proc` is the host's.
 ProcCover choose_cover(int proc);
 
+// A detached mount and its place inside. Where `cleared_below` is set, no link on the way below it is
+// followed (mount_point.h).
+struct Bind {
+  os::Fd mount;
+  std::string path;
+  std::string cleared_below = {};
+};
+
 // Everything that is ready before the process exists. Borrowed until the child has executed the guest.
 struct WallPlan {
   const Spec& spec;
@@ -67,9 +75,8 @@ struct WallPlan {
   // Detached mounts of layers, lowest first: the spec's, then the snapshot's.
   std::vector<os::Fd> layer_mounts;
   os::Fd snapshot_usr;
-  // Parts of the host that are mounted as they are (not /usr), and the spec's mounts: {detached mount, path
-  // inside}.
-  std::vector<std::pair<os::Fd, std::string>> binds;
+  // Parts of the host that are mounted as they are (not /usr), and the spec's mounts.
+  std::vector<Bind> binds;
   // A mounted disk image as the writable layer; closed: a tmpfs of the spec's size.
   os::Fd image_mount;
   bool realtime = false;
