@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/bytes.h"
+#include "base/json_values.h"
 
 namespace atl::json {
 namespace {
@@ -22,10 +23,8 @@ struct Counts {
 
 // Looks at text of which nothing is known yet, and only at what stands outside strings. Stops at the first
 // bound that is passed, so that a document of a million keys costs no more than one that is allowed.
-Result<Counts> count_values(std::string_view text, const Bounds& bounds) {
-  const bool bounded = bounds.max_bytes <= Bounds{}.max_bytes;
-  const std::size_t values_max = bounded ? kValuesMax : bounds.max_bytes;
-  const std::size_t members_max = bounded ? kMembersMax : bounds.max_bytes;
+Result<Counts> count_values(std::string_view text, std::size_t max_depth, std::size_t values_max,
+                            std::size_t members_max) {
   Counts counts;
   std::vector<std::size_t> members;  // of the objects that are open
   for (std::size_t at = 0; at < text.size(); ++at) {
@@ -38,7 +37,7 @@ Result<Counts> count_values(std::string_view text, const Bounds& bounds) {
       case '{':
       case '[':
         ++counts.values;
-        if (members.size() >= bounds.max_depth) return counts;  // the parser will refuse it
+        if (members.size() >= max_depth) return counts;  // the parser will refuse it
         members.push_back(0);
         break;
       case '}':
@@ -127,13 +126,20 @@ class KeyScanner {
 
 }  // namespace
 
+Result<void> bound_values(std::string_view text, std::size_t values_max) {
+  TRY(count_values(text, text.size() + 1, values_max, text.size()));
+  return {};
+}
+
 Result<boost::json::value> parse(std::string_view text, const Bounds& bounds) {
   if (text.size() > bounds.max_bytes) {
     return fail(Code::too_large,
                 fmt::format("JSON text of {} bytes is over the limit of {}", text.size(), bounds.max_bytes));
   }
   if (!is_utf8(text)) return fail(Code::invalid_argument, "JSON text is not valid UTF-8");
-  const Counts counts = TRY(count_values(text, bounds));
+  const bool bounded = bounds.max_bytes <= Bounds{}.max_bytes;
+  const Counts counts = TRY(count_values(text, bounds.max_depth, bounded ? kValuesMax : bounds.max_bytes,
+                                         bounded ? kMembersMax : bounds.max_bytes));
   boost::json::parse_options options;
   options.max_depth = bounds.max_depth;
   boost::json::parser parser({}, options);

@@ -67,14 +67,18 @@ Result<Endpoint> ConnectionFlags::find() const {
   std::optional<daemon::LocalAccess> local;
   if (auto directory = daemon::existing_data_directory(configuration)) {
     local = daemon::read_local_access(*directory);
-    if (local) found = {local->address, fmt::format("the running service of {}", *directory), local->key};
+    if (local)
+      found = Endpoint{.url = local->address,
+                       .origin = fmt::format("the running service of {}", *directory),
+                       .key = local->key};
   }
-  if (!local) found = {url_of(configuration.text("listen")), "the setting listen", ""};
+  if (!local)
+    found = Endpoint{.url = url_of(configuration.text("listen")), .origin = "the setting listen", .key = ""};
   const auto take = [&](std::string_view origin, const std::string& url) -> Result<void> {
     TRY(check_url(origin, url));
     // The owner's key belongs to the service that left it, and is shown to no other.
     const bool same = local && url == local->address;
-    found = {url, std::string(origin), same ? local->key : ""};
+    found = Endpoint{.url = url, .origin = std::string(origin), .key = same ? local->key : ""};
     return {};
   };
   if (!url_.empty())
@@ -86,6 +90,8 @@ Result<Endpoint> ConnectionFlags::find() const {
     found.key = TRY(key_in(key_file_));
   else if (const std::string given = variable("ATOLL_API_KEY"); !given.empty())
     found.key = given;
+  if (const std::string time = variable("ATOLL_TIMEOUT"); !time.empty())
+    found.answer_time = TRY(config::Checked("ATOLL_TIMEOUT", time).seconds(0.1, 86'400));
   return found;
 }
 

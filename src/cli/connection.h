@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <string>
 
 #include "cli/command_line.h"
@@ -13,6 +14,9 @@ struct Endpoint {
   std::string
       origin;       // who says so: "--url", "ATOLL_URL", "the running service of DIR", "the setting listen"
   std::string key;  // empty: none is known
+  // How long an answer may take to begin, or a step of it: ATOLL_TIMEOUT. Nothing of the service takes longer
+  // than this but code and commands of a guest.
+  std::chrono::milliseconds answer_time = std::chrono::minutes(10);
 };
 
 // The flags of every command that talks to a service: --url and --key-file, and those that name a
@@ -23,7 +27,8 @@ class ConnectionFlags {
   // By --url, ATOLL_URL, the running service of the data directory, the setting `listen`, in this order. The
   // key by
   // --key-file, ATOLL_API_KEY, or what the running service left for commands of its owner. A file that cannot
-  // be read, or that holds no key, is an error; a service that does not run is not, yet.
+  // be read, or that holds no key, is an error, and so is an ATOLL_TIMEOUT that is no time; a service that
+  // does not run is not, yet.
   Result<Endpoint> find() const;
   // Whether --url or ATOLL_URL name a service: for commands that look at the files of this machine otherwise.
   bool name_a_service() const;

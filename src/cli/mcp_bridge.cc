@@ -19,6 +19,7 @@ namespace bj = boost::json;
 
 constexpr std::string_view kMetaVersion = "io.modelcontextprotocol/protocolVersion";
 constexpr std::size_t kAtOnce = 256;
+constexpr std::size_t kAnswerMax = 64U << 20;  // of one message of the service
 
 const bj::object* member_object(const bj::object& from, std::string_view name) {
   const bj::value* value = from.if_contains(name);
@@ -68,13 +69,20 @@ std::string error_line(const bj::value& id, int code, const std::string& message
   return bj::serialize(answer);
 }
 
+Error too_long() {
+  return Error(Code::too_large, fmt::format("the service's message is longer than {} bytes", kAnswerMax));
+}
+
 // The messages in a stream of server-sent events.
 class McpEventReader {
  public:
-  void add(std::string_view bytes, const McpBridge::Write& write) {
+  // Code::too_large for one that has no end.
+  Result<void> add(std::string_view bytes, const McpBridge::Write& write) {
+    // What was looked at before holds no end, except that an end may be cut in two.
+    std::size_t from = held_.empty() ? 0 : held_.size() - 1, begin = 0;
     held_ += bytes;
-    for (auto end = held_.find("\n\n"); end != std::string::npos; end = held_.find("\n\n")) {
-      std::string_view event = std::string_view(held_).substr(0, end);
+    for (std::size_t end; (end = held_.find("\n\n", from)) != std::string::npos; begin = from = end + 2) {
+      std::string_view event = std::string_view(held_).substr(begin, end - begin);
       std::string data;
       while (!event.empty()) {
         const auto stop = event.find('\n');
@@ -85,9 +93,11 @@ class McpEventReader {
         if (row.starts_with(' ')) row.remove_prefix(1);
         data += row;
       }
-      held_.erase(0, end + 2);
       if (!data.empty()) write(std::move(data));
     }
+    held_.erase(0, begin);
+    if (held_.size() > kAnswerMax) return fail(too_long());
+    return {};
   }
 
  private:
@@ -160,9 +170,9 @@ struct McpBridge::State : std::enable_shared_from_this<McpBridge::State> {
       CO_TRY(const std::string piece, co_await call->read());
       if (piece.empty()) break;
       if (streams)
-        events.add(piece, out);
-      else
-        body += piece;
+        CO_CHECK(events.add(piece, out));
+      else if ((body += piece).size() > kAnswerMax)
+        co_return fail(too_long());
     }
     if (line.method == "initialize" && head.status == 200) begin_connection(head, body);
     // Errors of the protocol are answers whatever their status; others are not JSON-RPC's.
@@ -226,7 +236,7 @@ struct McpBridge::State : std::enable_shared_from_this<McpBridge::State> {
       while (true) {
         auto piece = co_await (*call)->read();
         if (!piece || piece->empty()) break;
-        events.add(*piece, write);
+        if (!events.add(*piece, write)) co_return;
       }
       // A moment, so that a service that ends every stream at once is not asked without end.
       asio::steady_timer pause(executor, std::chrono::milliseconds(500));

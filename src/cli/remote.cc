@@ -8,6 +8,7 @@
 #include <csignal>
 
 #include "base/json.h"
+#include "base/json_values.h"
 #include "cli/interruption.h"
 #include "os/file.h"
 
@@ -17,6 +18,7 @@ namespace {
 namespace bj = boost::json;
 
 constexpr std::size_t kAnswerMax = 64U << 20U;
+constexpr std::size_t kValuesMax = 2'000'000;
 constexpr std::size_t kPieceBytes = 1U << 16U;
 
 Code code_called(std::string_view name) {
@@ -47,6 +49,14 @@ client::Request request_of(RemoteCall call) {
 client::CallOptions without_end(std::stop_token stop = {}) {
   client::CallOptions options;
   options.timeout = client::Milliseconds(0);
+  options.stop = std::move(stop);
+  return options;
+}
+
+// The time is one step's: what moves may take as long as it needs.
+client::CallOptions step_options(const Endpoint& endpoint, std::stop_token stop) {
+  client::CallOptions options;
+  options.timeout = endpoint.answer_time;
   options.stop = std::move(stop);
   return options;
 }
@@ -97,6 +107,10 @@ Error error_of(const Endpoint& endpoint, const client::AtollError& error) {
   if (const auto* service = dynamic_cast<const client::ServiceError*>(&error)) return refused(*service);
   if (dynamic_cast<const client::CallCanceledError*>(&error) != nullptr)
     return Error(Code::canceled, "interrupted");
+  if (dynamic_cast<const client::RequestTimeoutError*>(&error) != nullptr)
+    return Error(Code::deadline_exceeded,
+                 fmt::format("{}: {} (ATOLL_TIMEOUT is how many seconds are waited for)", endpoint.url,
+                             error.message()));
   if (dynamic_cast<const client::ConnectError*>(&error) == nullptr)
     return Error(Code::unavailable, error.message());
   return Error(
@@ -107,12 +121,25 @@ Error error_of(const Endpoint& endpoint, const client::AtollError& error) {
           endpoint.url, endpoint.origin, error.message()));
 }
 
+Result<bj::value> parse_answer(const std::string& answer) {
+  if (answer.empty()) return bj::value(nullptr);
+  Result<bj::value> parsed = bj::value(nullptr);
+  if (auto bounded = atl::json::bound_values(answer, kValuesMax); !bounded)
+    parsed = fail(std::move(bounded).error());
+  else
+    parsed = atl::json::parse(answer, {.max_bytes = kAnswerMax});
+  if (parsed) return parsed;
+  // It is not the user's text that is wrong.
+  return fail(Code::unavailable, "the service's answer cannot be read: " + parsed.error().message());
+}
+
 Result<Remote> Remote::open(const ConnectionFlags& flags) {
   Endpoint endpoint = TRY(flags.find());
   client::ClientOptions options;
   options.url = endpoint.url;
   options.api_key = endpoint.key;
-  options.timeout = client::Milliseconds(0);
+  options.timeout = endpoint.answer_time;
+  options.answer_bytes_max = kAnswerMax;
   options.retries = 0;
   try {
     auto library = std::make_unique<client::SandboxClient>(std::move(options));
@@ -128,8 +155,9 @@ Remote::Remote(Remote&&) noexcept = default;
 Remote::~Remote() = default;
 
 Result<std::string> Remote::text(RemoteCall call) const {
+  const client::CallOptions options = call.runs_code ? without_end() : client::CallOptions();
   return caught<std::string>(endpoint_,
-                             [&] { return library_->send(request_of(std::move(call)), without_end()).body; });
+                             [&] { return library_->send(request_of(std::move(call)), options).body; });
 }
 
 Result<bj::value> Remote::json(std::string method, std::string target, const bj::value& body) const {
@@ -137,16 +165,15 @@ Result<bj::value> Remote::json(std::string method, std::string target, const bj:
   call.headers = {{"Content-Type", "application/json"}};
   if (!body.is_null()) call.body = bj::serialize(body);
   const std::string answer = TRY(text(std::move(call)));
-  if (answer.empty()) return bj::value(nullptr);
-  return atl::json::parse(answer, {.max_bytes = kAnswerMax});
+  return parse_answer(answer);
 }
 
 Result<std::optional<bj::value>> Remote::events(RemoteCall call, const OnEvent& each) const {
   using Whole = std::optional<bj::value>;
   return caught<Whole>(endpoint_, [&]() -> Result<Whole> {
     client::EventStream stream = library_->follow(request_of(std::move(call)), without_end());
-    if (!stream.answer().empty()) return TRY(atl::json::parse(stream.answer(), {.max_bytes = kAnswerMax}));
-    while (auto event = stream.next()) {
+    if (!stream.answer().empty()) return TRY(parse_answer(stream.answer()));
+    while (auto event = stream.next(without_end())) {
       const Next next = TRY(each({.id = event->id, .name = event->name, .data = std::move(event->data)}));
       if (next == Next::end) break;
     }
@@ -156,7 +183,7 @@ Result<std::optional<bj::value>> Remote::events(RemoteCall call, const OnEvent& 
 
 Result<std::uint64_t> Remote::download(RemoteCall call, int to, const Moved& moved) const {
   const Interruption interruption(call.ends_in_order);
-  const client::CallOptions options = without_end(interruption.token());
+  const client::CallOptions options = step_options(endpoint_, interruption.token());
   const std::string must_have = call.must_have;
   return caught<std::uint64_t>(endpoint_, [&]() -> Result<std::uint64_t> {
     client::Transfer transfer = library_->open(request_of(std::move(call)), client::BodyForm::whole, options);
@@ -178,7 +205,7 @@ Result<std::uint64_t> Remote::download(RemoteCall call, int to, const Moved& mov
 Result<bj::value> Remote::upload(RemoteCall call, int from, std::optional<std::uint64_t> bytes,
                                  const Moved& moved) const {
   const Interruption interruption(call.ends_in_order);
-  const client::CallOptions options = without_end(interruption.token());
+  const client::CallOptions options = step_options(endpoint_, interruption.token());
   if (bytes) call.headers.emplace_back("Content-Length", fmt::format("{}", *bytes));
   const std::string answer = TRY(caught<std::string>(endpoint_, [&]() -> Result<std::string> {
     client::Transfer transfer = library_->open(
@@ -196,8 +223,7 @@ Result<bj::value> Remote::upload(RemoteCall call, int from, std::optional<std::u
       throw;
     }
   }));
-  if (answer.empty()) return bj::value(nullptr);
-  return atl::json::parse(answer, {.max_bytes = kAnswerMax});
+  return parse_answer(answer);
 }
 
 }  // namespace atl::cli

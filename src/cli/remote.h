@@ -36,11 +36,17 @@ struct RemoteCall {
   // SIGINT and SIGTERM end the call with Code::canceled instead of the process, so that whoever calls can
   // clear up.
   bool ends_in_order = false;
+  // It waits for code or a command of a guest, which may take as long as the service allows.
+  bool runs_code = false;
 };
 
 // An exception of the client library as the error that commands report. One that nobody answers names the
 // address, who says that the service is there, and `atoll serve`.
 Error error_of(const Endpoint& endpoint, const client::AtollError& error);
+
+// The JSON of an answer; null if it is empty. What is no JSON, or more of it than any service sends, is
+// Code::unavailable.
+Result<boost::json::value> parse_answer(const std::string& answer);
 
 // The service at an endpoint, as commands use it, through the C++ client library: calls wait until they are
 // answered. Several threads may call at once. An error of the service comes back with its code, message and

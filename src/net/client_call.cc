@@ -136,7 +136,8 @@ Task<ClientResponse> HttpCall::head() {
 
 Task<std::string> HttpCall::read() {
   CO_CHECK(co_await head());
-  while (parser_.piece().empty() && !parser_.is_done()) {
+  // Everything that is there in one piece: an answer may come in chunks of a byte.
+  while ((parser_.piece().empty() || has_bytes()) && !parser_.is_done()) {
     boost::beast::error_code error = http::error::need_more;
     if (has_bytes()) {
       error = parse();

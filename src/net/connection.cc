@@ -129,7 +129,13 @@ Task<void> dispatch(Router& router, const Cors& cors, ConnectionExchange& exchan
     co_return co_await exchange.send(std::move(rendered));
   }
   if (*refused) co_return co_await exchange.send(std::move(**refused));
-  if (request.grant) exchange.note_admitted();
+  if (request.grant) {
+    if (auto room = exchange.note_admitted(); !room) {
+      const Guard::Answer answer{0, &room.error(), {}};
+      if (request.pending) CO_CHECK(co_await match.route->access->answered(request, answer));
+      co_return room;
+    }
+  }
   exchange.set_body_limit(match.route->options.body_bytes_max);
   if (const auto* simple = std::get_if<SimpleHandler>(&match.route->handler)) {
     co_return co_await run_simple(*simple, *match.route->access, exchange);
@@ -432,7 +438,7 @@ asio::awaitable<bool> Connection::serve_one() {
   } else if (!exchange.finished()) {
     exchange.abort();
   }
-  if (!exchange.upgraded()) grant.reset();
+  if (!exchange.upgraded()) grant.reset(), share.reset();
   end_span(request, exchange.aborted() ? 0 : exchange.status());
   const log::Subject about = subject_of(*shared, request);
   if (shared->access) {

@@ -44,6 +44,11 @@ struct Server::Shared {
   // Closes idle connections to get descriptors back, the longest idle first, and those that never brought an
   // admitted request before the others. False if no connection was idle.
   bool shed_idle();
+  // One connection more has a request of this holder's under way, until what is given back is destroyed.
+  std::shared_ptr<void> hold(const std::string& holder);
+  // Whether nearly all connections are taken, more than half of them by this holder's requests: who waits for
+  // answers, or follows something, is never idle, and must leave the rest to others.
+  bool is_crowded_by(const std::string& holder) const;
   // Ends requests whose bodies hold memory and whose clients send nothing more of them.
   void cut_stalled_bodies();
 
@@ -54,8 +59,9 @@ struct Server::Shared {
   std::vector<std::unique_ptr<Site>> sites;
   AccessSink access;
   SubjectOf subject_of;
-  std::string degraded;               // Server::set_degraded()
-  std::set<Connection*> connections;  // each removes itself when it is destroyed
+  std::string degraded;                        // Server::set_degraded()
+  std::set<Connection*> connections;           // each removes itself when it is destroyed
+  std::map<std::string, std::size_t> holders;  // of requests under way, by whom SubjectOf names
   std::vector<std::function<void()>> close_listeners;
   bool stopping = false;
   boost::asio::steady_timer sweep;
@@ -129,6 +135,7 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   bool input_ended = false;           // the client sends nothing more, but may wait for the answer
   bool admitted = false;              // at least one of its requests was admitted
   std::shared_ptr<const void> grant;  // of the request under way
+  std::shared_ptr<void> share;        // its holder's; null: nobody is known
   bool timed_out = false;
   bool closing = false;   // no further request on this connection
   bool upgraded = false;  // somebody else has the transport now and ends it

@@ -66,6 +66,22 @@ ConnectionExchange::~ConnectionExchange() {
   connection_.probe = Probe::none;
 }
 
+Result<void> ConnectionExchange::note_admitted() {
+  Server::Shared& shared = *connection_.shared;
+  connection_.admitted = true;
+  connection_.grant = request_.grant;
+  if (!shared.subject_of) return {};
+  const std::string holder(shared.subject_of(request_).tenant);
+  if (holder.empty()) return {};
+  if (request_.method != Method::del && shared.is_crowded_by(holder)) {
+    connection_.closing = true;  // it would be one more that waits
+    return fail(Code::unavailable,
+                "more than half of all connections wait for answers to this tenant: end some of its calls");
+  }
+  connection_.share = shared.hold(holder);
+  return {};
+}
+
 Task<std::string> ConnectionExchange::read() {
   if (continue_wanted_ && state_ == State::fresh) {
     continue_wanted_ = false;

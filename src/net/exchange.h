@@ -32,11 +32,9 @@ class ConnectionExchange final : public Exchange {
 
   // For the connection.
   void set_body_limit(std::uint64_t bytes) { body_bytes_max_ = bytes; }
-  // The client of this connection is known: it is shed after those that are not.
-  void note_admitted() {
-    connection_.admitted = true;
-    connection_.grant = request_.grant;
-  }
+  // The client of this connection is known: it is shed after those that are not. Code::unavailable if it has
+  // taken too many of the connections that all share; who ends something is let in all the same.
+  Result<void> note_admitted();
   bool body_done() const { return parser_.is_done(); }
   bool upgraded() const { return state_ == State::upgraded; }
   bool aborted() const { return state_ == State::aborted; }

@@ -484,5 +484,49 @@ TEST(Connections, ThoseOfKnownClientsAreClosedLast) {
   EXPECT_THAT(known.receive_until("[]"), StartsWith("HTTP/1.1 200"));
 }
 
+// Whoever waits for answers is never idle, so that nobody makes room for others by itself.
+TEST(Connections, WhoHasMoreThanHalfOfThemLeavesTheRestToOthers) {
+  TestServer test({.connections_max = 32});
+  Router& router = test.server.router();
+  router.add_stream(Method::get, "/wait", std::make_shared<Known>(), [](Exchange& exchange) -> Task<void> {
+    os::Event left(co_await boost::asio::this_coro::executor);
+    CO_CHECK(co_await exchange.start(200, {}));
+    exchange.on_disconnect([&left] { left.notify(); });
+    while (!exchange.disconnected()) (void)co_await left.wait();
+    exchange.on_disconnect({});
+    co_return fail(Code::canceled, "the client went away");
+  });
+  router.add(Method::get, "/a", std::make_shared<Known>(), echo);
+  router.add(Method::del, "/a", std::make_shared<Known>(), echo);
+  test.server.set_subject_of([](const Request& request) {
+    return log::Subject{std::string(request.headers.get("X-Tenant")), ""};
+  });
+  test.start();
+  const auto ask = [&](const char* method, const char* tenant) {
+    RawClient client(test.port());
+    client.send(fmt::format("{} /a HTTP/1.1\r\nHost: x\r\nX-Tenant: {}\r\nConnection: close\r\n\r\n", method,
+                            tenant));
+    return client.receive_all();
+  };
+  std::vector<std::unique_ptr<RawClient>> waiting;
+  std::string answer;
+  while (waiting.size() < 40) {
+    auto one = std::make_unique<RawClient>(test.port());
+    one->send(get("/wait", "X-Tenant: greedy\r\n"));
+    answer = one->receive_until("\r\n\r\n");
+    if (!answer.starts_with("HTTP/1.1 200")) break;
+    waiting.push_back(std::move(one));
+  }
+  EXPECT_THAT(answer, StartsWith("HTTP/1.1 503"));
+  EXPECT_EQ(waiting.size(), 27U);
+  EXPECT_THAT(ask("GET", "greedy"), AllOf(StartsWith("HTTP/1.1 503"), HasSubstr("Retry-After")));
+  EXPECT_THAT(ask("DELETE", "greedy"), StartsWith("HTTP/1.1 200")) << "who ends something is let in";
+  EXPECT_THAT(ask("GET", "modest"), StartsWith("HTTP/1.1 200"));
+  // What ends gives its place back.
+  waiting.resize(10);
+  ASSERT_TRUE(comes_to([&] { return test.connections() <= 10; }));
+  EXPECT_THAT(ask("GET", "greedy"), StartsWith("HTTP/1.1 200"));
+}
+
 }  // namespace
 }  // namespace atl::net

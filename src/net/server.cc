@@ -10,6 +10,7 @@
 #include <boost/asio/local/stream_protocol.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <charconv>
+#include <tuple>
 
 #include "base/ids.h"
 #include "base/log.h"
@@ -170,10 +171,26 @@ bool Server::Shared::shed_idle() {
   const std::size_t wanted = std::max<std::size_t>(1, std::min(held.size(), options.connections_max / 64));
   const auto last = held.begin() + static_cast<std::ptrdiff_t>(wanted - 1);
   std::nth_element(held.begin(), last, held.end(), [](const auto& a, const auto& b) {
-    return std::pair(a->admitted, a->waits_since()) < std::pair(b->admitted, b->waits_since());
+    // Those that were told to go, and have not noticed yet, are nobody's loss.
+    return std::tuple(!a->closing, a->admitted, a->waits_since()) <
+           std::tuple(!b->closing, b->admitted, b->waits_since());
   });
   for (auto one = held.begin(); one <= last; ++one) (*one)->abort();
   return true;
+}
+
+std::shared_ptr<void> Server::Shared::hold(const std::string& holder) {
+  ++holders[holder];
+  return {nullptr, [this, holder](void*) {
+            const auto found = holders.find(holder);
+            if (--found->second == 0) holders.erase(found);
+          }};
+}
+
+bool Server::Shared::is_crowded_by(const std::string& holder) const {
+  const std::size_t most = options.connections_max;
+  const auto found = holders.find(holder);
+  return connections.size() >= most - most / 8 && found != holders.end() && found->second > most / 2;
 }
 
 void Server::Shared::cut_stalled_bodies() {

@@ -34,7 +34,17 @@ constexpr std::chrono::seconds kSurelyOpen{1};
 constexpr std::chrono::seconds kIdleMax{30};
 constexpr std::size_t kIdleConnectionsMax = 32;
 
+constexpr std::size_t kShownMax = 200;
+constexpr std::size_t kWaitingMax = 64U << 20;  // of what is to be written after what is being written
+
 thread_local bool is_client_thread = false;
+
+// Without what a terminal would obey.
+std::string printable(std::string text) {
+  std::ranges::replace_if(
+      text, [](char c) { return c < ' ' || c > '~'; }, '?');
+  return text;
+}
 
 // One thread and its loop. The thread keeps it alive, so that an engine may end on it.
 struct Loop {
@@ -98,6 +108,14 @@ Milliseconds pause_before(int attempt, const std::string& retry_after) {
   random_bytes(dice);
   Milliseconds base = std::min<Milliseconds>(Milliseconds(100) * (1 << std::min(attempt, 10)), kLongestPause);
   return base / 2 + base * dice[0] / 512;
+}
+
+// The key was given for one service. Whoever sends elsewhere is not it, or something stands before it.
+void refuse_redirect(int status, const std::string& location) {
+  if (status < 300 || status >= 400 || status == 304) return;
+  throw ProtocolError(
+      fmt::format("status {}: the service is said to be elsewhere ('{}'), where no call is sent", status,
+                  printable(location.substr(0, kShownMax))));
 }
 
 // What a broken connection or a silent service comes to for the caller.
@@ -343,6 +361,7 @@ asio::awaitable<Answer> HttpEngine::collected(net::HttpCall& call, const net::Cl
   std::string host = url_.authority();
   value_or_throw(co_await call.start(request, host, net::RequestBody::whole));
   net::ClientResponse response = value_or_throw(co_await call.head());
+  refuse_redirect(response.status, std::string(response.headers.get("Location")));
   Answer answer{response.status, {response.headers.begin(), response.headers.end()}, {}};
   while (true) {
     std::string piece = value_or_throw(co_await call.read());
@@ -513,6 +532,7 @@ Async<Head> HttpExchange::head(CallOptions call) {
   auto work = [](HttpExchange& self) -> Task<Head> {
     atl::Result<net::ClientResponse> response = co_await self.http().head();
     if (!response) co_return fail(std::move(response).error());
+    refuse_redirect(response->status, std::string(response->headers.get("Location")));
     co_return Head{response->status, {response->headers.begin(), response->headers.end()}};
   };
   return step<Head>(work, call, engine_->options().timeout);
@@ -549,6 +569,8 @@ Async<void> HttpExchange::write_raw(std::string bytes, CallOptions call) {
 // Whoever comes while another writes leaves his bytes to that one: frames of two must not mix.
 Task<void> HttpExchange::write_in_turn(std::string bytes) {
   net::ByteStream& to = raw();
+  if (writing_ && waiting_.size() + bytes.size() > kWaitingMax)
+    co_return fail(Code::unavailable, "the service does not take what it is sent");
   waiting_ += bytes;
   if (std::exchange(writing_, true)) co_return atl::Result<void>();
   while (!waiting_.empty()) {

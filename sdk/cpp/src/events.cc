@@ -3,12 +3,6 @@
 #include <fmt/format.h>
 
 namespace atl::client::detail {
-namespace {
-
-constexpr std::size_t kEventBytesMax = 256U << 20;
-
-}  // namespace
-
 std::optional<StreamEvent> EventReader::event_of(std::string_view block) {
   StreamEvent event{.id = {}, .name = "message", .data = {}};
   bool found = false;
@@ -45,8 +39,9 @@ void EventReader::feed(std::string_view bytes) {
   // What was looked at before holds no end, except that an end may be cut in two.
   std::size_t from = left_.empty() ? 0 : left_.size() - 1;
   left_ += bytes;
-  if (left_.size() > kEventBytesMax)
-    throw ProtocolError("an event is longer than any that the service sends");
+  if (left_.size() > bytes_max_)
+    throw ProtocolError(
+        fmt::format("an event is larger than {} bytes (ClientOptions::answer_bytes_max)", bytes_max_));
   std::size_t begin = 0;
   for (std::size_t end; (end = left_.find("\n\n", from)) != std::string::npos; begin = from = end + 2) {
     if (auto event = event_of(std::string_view(left_).substr(begin, end - begin)))
@@ -100,7 +95,7 @@ Async<LiveAnswer> open_events(std::shared_ptr<Engine> engine, Request request, C
     std::string body = co_await exchange->read_all(call);
     answer.whole = Json::parse(body);
   } else {
-    answer.source = std::make_shared<EventSource>(exchange);
+    answer.source = std::make_shared<EventSource>(exchange, *engine);
   }
   co_return answer;
 }

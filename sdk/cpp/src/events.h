@@ -19,13 +19,15 @@ struct Event {
 // Bytes in, whole events out. An event may be cut anywhere, also inside a character.
 class EventReader {
  public:
-  // ProtocolError for an event that is longer than any that the service sends.
+  explicit EventReader(std::uint64_t bytes_max = 256U << 20) : bytes_max_(bytes_max) {}
+  // ProtocolError for an event that is longer than `bytes_max`.
   void feed(std::string_view bytes);
   std::optional<StreamEvent> next();
 
  private:
   std::optional<StreamEvent> event_of(std::string_view block);
 
+  std::uint64_t bytes_max_;
   std::string left_;
   std::string last_id_;
   std::deque<StreamEvent> ready_;
@@ -36,7 +38,8 @@ Event read_event(const StreamEvent& event);
 // The events of one answer as they come. One reader at a time.
 class EventSource {
  public:
-  explicit EventSource(std::shared_ptr<Exchange> exchange) : exchange_(std::move(exchange)) {}
+  EventSource(std::shared_ptr<Exchange> exchange, const Engine& engine)
+      : exchange_(std::move(exchange)), reader_(engine.options().answer_bytes_max) {}
   // Nothing at the end of the answer.
   static Async<std::optional<Event>> next(std::shared_ptr<EventSource> self, CallOptions call);
   static Async<std::optional<StreamEvent>> next_as_it_came(std::shared_ptr<EventSource> self,

@@ -8,12 +8,14 @@
 
 #include "atoll/errors.h"
 #include "base/json.h"
+#include "base/json_values.h"
 
 namespace atl::client {
 namespace {
 
 constexpr std::size_t kTextBytesMax = 256U << 20;
 constexpr std::size_t kDepthMax = 200;
+constexpr std::size_t kValuesMax = 4'000'000;  // each takes a hundred bytes, however short its text
 
 Json json_from(const boost::json::value& value) {
   switch (value.kind()) {
@@ -61,6 +63,8 @@ Json Json::array(std::initializer_list<Json> items) {
 }
 
 Json Json::parse(std::string_view text) {
+  if (auto bounded = json::bound_values(text, kValuesMax); !bounded)
+    throw JsonError(bounded.error().message());
   auto value = json::parse(text, {kTextBytesMax, kDepthMax});
   if (!value) throw JsonError(value.error().message());
   return json_from(*value);

@@ -60,8 +60,10 @@ template <class T>
 Async<std::vector<T>> all_pages(std::shared_ptr<Engine> engine, std::string path, const char* name,
                                 Query query, std::optional<std::size_t> limit, CallOptions call,
                                 T (*read)(const Json&)) {
+  constexpr int kPagesMax = 100'000;
   std::vector<T> all;
   std::string cursor;
+  int pages = 0;
   while (!limit || all.size() < *limit) {
     Query page = query;
     page.emplace_back("limit", std::to_string(limit ? std::min<std::size_t>(*limit - all.size(), 100) : 100));
@@ -70,6 +72,8 @@ Async<std::vector<T>> all_pages(std::shared_ptr<Engine> engine, std::string path
     for (T& one : read_list<T>(answer, name, read)) all.push_back(std::move(one));
     const Json& next = answer["next_cursor"];
     if (!next.is_string() || next.as_string().empty()) break;
+    if (next.as_string() == cursor || ++pages >= kPagesMax)
+      throw ProtocolError("the service gives pages without an end");
     cursor = next.as_string();
   }
   co_return all;

@@ -35,7 +35,7 @@ Async<EventStream> followed(std::shared_ptr<Engine> engine, Request request, Cal
   request.headers["Accept"] = "text/event-stream";
   std::shared_ptr<Exchange> exchange = co_await engine->open(std::move(request), Body::whole, call);
   Head head = co_await accepted_head(exchange, call);
-  if (!is_json(head)) co_return EventStream(std::make_shared<EventSource>(exchange), {});
+  if (!is_json(head)) co_return EventStream(std::make_shared<EventSource>(exchange, *engine), {});
   std::string whole = co_await exchange->read_all(call);
   co_return EventStream(nullptr, std::move(whole));
 }

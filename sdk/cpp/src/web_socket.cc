@@ -11,7 +11,7 @@
 namespace atl::client::detail {
 namespace {
 
-constexpr std::uint64_t kFrameBytesMax = 64U << 20;
+constexpr std::uint64_t kFrameBytesMax = 64U << 20, kControlBytesMax = 125;
 
 void append_big_endian(std::string& out, std::uint64_t number, int bytes) {
   for (int at = bytes - 1; at >= 0; --at) out += static_cast<char>(number >> (8 * at) & 0xFF);
@@ -55,29 +55,32 @@ void FrameReader::feed(std::string_view bytes) {
   left_ += bytes;
   while (take()) {
   }
+  // Once for all of them: a server may send thousands of empty frames in one piece.
+  left_.erase(0, std::exchange(taken_, 0));
 }
 
 bool FrameReader::take() {
-  auto byte = [&](std::size_t at) { return static_cast<std::uint8_t>(left_[at]); };
-  if (left_.size() < 2) return false;
-  if ((byte(1) & 0x80) != 0 || (byte(0) & 0x70) != 0)
-    throw ProtocolError("a WebSocket frame that no server may send");
+  const std::string_view left = std::string_view(left_).substr(taken_);
+  auto byte = [&](std::size_t at) { return static_cast<std::uint8_t>(left[at]); };
+  if (left.size() < 2) return false;
+  auto opcode = static_cast<Opcode>(byte(0) & 0x0F);
   std::uint64_t size = byte(1) & 0x7F;
+  if ((byte(1) & 0x80) != 0 || (byte(0) & 0x70) != 0 || (opcode >= Opcode::close && size > kControlBytesMax))
+    throw ProtocolError("a WebSocket frame that no server may send");
   std::size_t head = 2;
   if (size >= 126) {
     std::size_t width = size == 126 ? 2 : 8;
-    if (left_.size() < head + width) return false;
+    if (left.size() < head + width) return false;
     size = 0;
     for (std::size_t at = 0; at < width; ++at) size = size << 8 | byte(head + at);
     head += width;
   }
   if (size > kFrameBytesMax || message_.payload.size() + size > kFrameBytesMax)
     throw ProtocolError("a WebSocket message is longer than any that the service sends");
-  if (left_.size() < head + size) return false;
+  if (left.size() < head + size) return false;
   bool final = (byte(0) & 0x80) != 0;
-  auto opcode = static_cast<Opcode>(byte(0) & 0x0F);
-  std::string payload = left_.substr(head, size);
-  left_.erase(0, head + size);
+  std::string payload(left.substr(head, size));
+  taken_ += head + size;
   if (opcode >= Opcode::close) {
     ready_.push_back({opcode, std::move(payload)});
     return true;

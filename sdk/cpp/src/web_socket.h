@@ -33,6 +33,7 @@ class FrameReader {
   bool take();
 
   std::string left_;
+  std::size_t taken_ = 0;  // of left_
   Frame message_;
   std::deque<Frame> ready_;
 };

@@ -15,6 +15,7 @@ namespace {
 
 namespace bj = boost::json;
 constexpr int kPagesMax = 10'000;
+constexpr std::uint64_t kPagesBytesMax = 256U << 20U;
 
 }  // namespace
 
@@ -39,12 +40,21 @@ std::string session_target(const std::string& id, std::string_view rest) {
 
 Result<bj::value> all_pages(const Remote& remote, const std::string& target, std::string_view list) {
   const char joint = target.contains('?') ? '&' : '?';
-  bj::value all = TRY(remote.json("GET", target));
-  for (int page = 1; page < kPagesMax; ++page) {
+  std::uint64_t bytes = 0;
+  const auto get = [&](std::string page) -> Result<bj::value> {
+    const std::string answer =
+        TRY(remote.text({.method = "GET", .target = std::move(page), .body = {}, .headers = {}}));
+    bytes += answer.size();
+    return parse_answer(answer);
+  };
+  bj::value all = TRY(get(target));
+  for (int page = 1;; ++page) {
     const std::string cursor = text_at(all, "next_cursor");
     if (cursor.empty()) break;
-    const bj::value next =
-        TRY(remote.json("GET", fmt::format("{}{}cursor={}", target, joint, net::percent_encode(cursor))));
+    if (page >= kPagesMax || bytes > kPagesBytesMax)
+      return fail(Code::unavailable, fmt::format("the service gives pages without an end: {} of them, {} MiB",
+                                                 page, bytes >> 20U));
+    const bj::value next = TRY(get(fmt::format("{}{}cursor={}", target, joint, net::percent_encode(cursor))));
     // It is an object: it has a cursor. The rest is what somebody else's program says.
     bj::value& into = all.as_object()[list];
     if (!into.is_array()) into = bj::array();

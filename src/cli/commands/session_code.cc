@@ -92,9 +92,9 @@ Result<int> execute(const SessionFlags& shared, const CodeFlags& flags) {
   const std::string body = bj::serialize(TRY(body_of_code(flags)));
   const std::string target = session_target(flags.id, "/execute");
   if (shared.json) {
-    const std::string answer =
-        TRY(remote.text({.method = "POST", .target = target, .body = body, .headers = {}}));
-    const bj::value execution = TRY(json::parse(answer));
+    const std::string answer = TRY(
+        remote.text({.method = "POST", .target = target, .body = body, .headers = {}, .runs_code = true}));
+    const bj::value execution = TRY(parse_answer(answer));
     if (const int printed = print(answer + "\n"); printed != 0) return printed;
     return text_at(execution, "status") == "success"
                ? 0
@@ -104,7 +104,7 @@ Result<int> execute(const SessionFlags& shared, const CodeFlags& flags) {
   const bool show_results = flags.results || ::isatty(STDOUT_FILENO) == 1;
   int status = 125;
   const auto each = [&](const ServerEvent& event) -> Result<Remote::Next> {
-    const bj::value data = TRY(json::parse(event.data, {.max_bytes = 256U << 20U}));
+    const bj::value data = TRY(parse_answer(event.data));
     if (event.name == "stdout") TRY(write_text(STDOUT_FILENO, text_at(data, "text")));
     if (event.name == "stderr") TRY(write_text(STDERR_FILENO, text_at(data, "text")));
     if (event.name == "error") TRY(write_text(STDERR_FILENO, text_at(data, "traceback") + "\n"));
@@ -259,7 +259,12 @@ Result<int> run_in_session(const SessionFlags& shared, const CodeFlags& flags) {
   const Remote remote = TRY(Remote::open(shared.connection));
   if (streams) return stream_command(flags, remote, std::move(body));
   if (flags.background) body["background"] = true;
-  const bj::value answer = TRY(remote.json("POST", session_target(flags.id, "/commands"), body));
+  RemoteCall call{
+      .method = "POST", .target = session_target(flags.id, "/commands"), .body = {}, .headers = {}};
+  call.body = bj::serialize(body);
+  call.runs_code = !flags.background;
+  const std::string text = TRY(remote.text(std::move(call)));
+  const bj::value answer = TRY(parse_answer(text));
   if (const int printed = print(shared.json ? bj::serialize(answer) + "\n"
                                             : fmt::format("{:.0f}\n", number_at(answer, "pid")));
       printed != 0)

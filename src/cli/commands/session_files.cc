@@ -55,7 +55,7 @@ Result<int> list_files(const SessionFlags& shared, const FileFlags& flags) {
   // A directory below where the session works, as commands see it.
   const std::string target = files_target(flags, "", flags.path) + fmt::format("&depth={}", depth);
   const std::string answer = TRY(remote.text({.method = "GET", .target = target, .body = {}, .headers = {}}));
-  const auto listing = json::parse(answer, {.max_bytes = 64U << 20U});
+  const auto listing = parse_answer(answer);
   if (!listing || !member(*listing, "entries").is_array())
     return fail(config::Checked("PATH", flags.path)
                     .wrong("is a file",
