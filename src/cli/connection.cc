@@ -57,6 +57,10 @@ void ConnectionFlags::add_to(Command& command) {
   settings_.add_to(command);
 }
 
+bool ConnectionFlags::name_a_service() const {
+  return !url_.empty() || !variable("ATOLL_URL").empty();
+}
+
 Result<Endpoint> ConnectionFlags::find() const {
   const config::Configuration configuration = TRY(settings_.load());
   Endpoint found;

@@ -25,6 +25,8 @@ class ConnectionFlags {
   // --key-file, ATOLL_API_KEY, or what the running service left for commands of its owner. A file that cannot
   // be read, or that holds no key, is an error; a service that does not run is not, yet.
   Result<Endpoint> find() const;
+  // Whether --url or ATOLL_URL name a service: for commands that look at the files of this machine otherwise.
+  bool name_a_service() const;
   const SettingFlags& settings() const { return settings_; }
 
  private:
