@@ -53,7 +53,7 @@ fuzz:  ## Run every fuzz target for FUZZ_SECONDS each (default 60)
 coverage:  ## Line coverage of the unit tests
 	@scripts/coverage
 
-wheel:  ## Put the Python package's wheels into build/wheels
+wheel: setup  ## Put the Python package's wheels into build/wheels
 	@scripts/wheel
 
 install: build  ## Install into PREFIX (default /usr/local); DESTDIR is heeded
@@ -68,7 +68,7 @@ tarball: build  ## Put an archive for other distributions into build/packages
 image: deb  ## Put an OCI image of the service into build/packages
 	@scripts/image
 
-docs: build  ## Build the documentation site, with the reference of the C++ headers, into build/site
+docs: build  ## Build the documentation site, with the references of both client libraries, into build/site
 	@scripts/setup docs
 	@scripts/docs
 	@scripts/site

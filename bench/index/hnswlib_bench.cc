@@ -18,19 +18,21 @@ void run_bare(std::size_t count, std::size_t query_count) {
   hnswlib::HierarchicalNSW<float> nodes(&space, count, 16, 200);
   nodes.setEf(96);
   double build = 0;
-  for (std::uint64_t number = 1; number <= count; ++number) {
-    const Vector vector = source.next();
-    exact.see(number, vector);
-    const auto begun = Steady::now();
-    nodes.addPoint(vector.data(), number);
-    build += seconds_since(begun);
-  }
-  report("hnswlib", count, build, resident_bytes() - before, exact, timed, [&](const Vector& query) {
+  const auto search = [&](const Vector& query) {
     std::vector<std::uint64_t> found;
     for (auto heap = nodes.searchKnn(query.data(), kWanted); !heap.empty(); heap.pop())
       found.push_back(heap.top().second);
     return found;
-  });
+  };
+  for (std::uint64_t number = 1; number <= count; ++number) {
+    const Vector vector = source.next();
+    exact.see(number, vector);
+    const double begun = processor_seconds();
+    nodes.addPoint(vector.data(), number);
+    build += processor_seconds() - begun;
+    if (number == count || number % kReportEvery == 0)
+      report("hnswlib", number, build, resident_bytes() - before, exact, timed, search);
+  }
 }
 
 }  // namespace

@@ -15,19 +15,20 @@ void run_ours(std::size_t count, std::size_t query_count) {
   const std::uint64_t before = resident_bytes();
   atl::index::VectorIndex index(kDimension);
   double build = 0;
-  for (std::uint64_t number = 1; number <= count; ++number) {
-    const Vector vector = source.next();
-    exact.see(number, vector);
-    const auto begun = Steady::now();
-    if (!index.put(number, vector)) return;
-    build += seconds_since(begun);
-    if (number % 100'000 == 0) fmt::print(stderr, "ours: {} in {:.0f} s\n", number, build);
-  }
-  report("ours", count, build, resident_bytes() - before, exact, timed, [&](const Vector& query) {
+  const auto search = [&](const Vector& query) {
     std::vector<std::uint64_t> found;
     for (const auto& one : index.nearest(query, kWanted)) found.push_back(one.number);
     return found;
-  });
+  };
+  for (std::uint64_t number = 1; number <= count; ++number) {
+    const Vector vector = source.next();
+    exact.see(number, vector);
+    const double begun = processor_seconds();
+    if (!index.put(number, vector)) return;
+    build += processor_seconds() - begun;
+    if (number == count || number % kReportEvery == 0)
+      report("ours", number, build, resident_bytes() - before, exact, timed, search);
+  }
 }
 
 }  // namespace

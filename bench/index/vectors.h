@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <ctime>
 #include <fstream>
 #include <random>
 #include <set>
@@ -19,6 +20,15 @@ using Vector = std::vector<float>;
 using Steady = std::chrono::steady_clock;
 
 constexpr std::size_t kDimension = 384, kLatent = 32, kWanted = 10;
+// A million takes long: what there is so far is measured on the way.
+constexpr std::size_t kReportEvery = 100'000;
+
+// Of this program alone, whatever else the machine does.
+inline double processor_seconds() {
+  timespec now{};
+  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) / 1e9;
+}
 
 inline double seconds_since(Steady::time_point begun) {
   return std::chrono::duration<double>(Steady::now() - begun).count();
@@ -95,19 +105,24 @@ void report(const char* name, std::size_t count, double build, std::uint64_t mem
   std::size_t right = 0;
   for (std::size_t i = 0; i < exact.queries().size(); ++i)
     for (const std::uint64_t number : search(exact.queries()[i])) right += exact.has(i, number) ? 1 : 0;
-  std::vector<double> times;
+  // Both clocks: on a machine that does other work the wall's says how long others had it.
+  std::vector<double> times, own;
   for (const Vector& query : timed) {
     const auto begun = Steady::now();
+    const double used = processor_seconds();
     (void)search(query);
+    own.push_back((processor_seconds() - used) * 1000);
     times.push_back(seconds_since(begun) * 1000);
   }
+  std::ranges::sort(own);
   std::ranges::sort(times);
   fmt::print(
-      R"({{"name":"{}","vectors":{},"build_s":{:.1f},"memory_mb":{:.0f},"recall":{:.4f},"p50_ms":{:.3f},"p95_ms":{:.3f}}})"
+      R"({{"name":"{}","vectors":{},"build_cpu_s":{:.1f},"memory_mb":{:.0f},"recall":{:.4f},"p50_ms":{:.3f},"p95_ms":{:.3f},"p50_cpu_ms":{:.3f},"p95_cpu_ms":{:.3f}}})"
       "\n",
       name, count, build, static_cast<double>(memory) / 1e6,
       static_cast<double>(right) / static_cast<double>(exact.queries().size() * kWanted),
-      times[times.size() / 2], times[times.size() * 95 / 100]);
+      times[times.size() / 2], times[times.size() * 95 / 100], own[own.size() / 2],
+      own[own.size() * 95 / 100]);
   std::fflush(stdout);
 }
 

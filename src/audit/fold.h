@@ -11,8 +11,8 @@
 
 namespace atl::audit {
 
-// Makes one entry of many that say the same. What it holds is bounded whatever callers send; nothing here has
-// a lock of its own.
+// Makes one entry of many that say the same. What it holds is bounded, whatever callers send. It has no lock:
+// the log's mutex protects it.
 class Fold {
  public:
   static constexpr std::size_t kStrangersMax = 64;  // different refusals of callers without a key

@@ -18,10 +18,10 @@ class Target {
   virtual ~Target() = default;
   // A word of letters and digits: its position is kept under it.
   virtual const std::string& name() const = 0;
-  // All of these JSON lines, each with its newline, or an error; then they are sent again later, possibly
-  // some of them twice. May block for a while, and ends early once `stopping` is true.
+  // Sends all of these JSON lines, each with its newline. After an error all of them are sent again later,
+  // also those that had arrived. May block for a while; stop() ends it early.
   virtual Result<void> send(const std::vector<std::string>& lines) = 0;
-  // From another thread: what is under way is to end.
+  // Makes a send() that is under way return soon; called from another thread.
   virtual void stop() {}
 };
 
@@ -46,7 +46,7 @@ struct ForwardOptions {
 // a restart. A target that falls behind by more than `spool_bytes` misses the oldest of what it lacks; an
 // entry `audit.skip` says so.
 //
-// Each target has a thread, so that one that hangs holds up no other.
+// Each target has a thread of its own, so that one that hangs does not delay the others.
 class Forwarder {
  public:
   Forwarder(ForwardOptions options, std::vector<std::unique_ptr<Target>> targets);
@@ -57,7 +57,8 @@ class Forwarder {
 
   // Begins. Entries are looked for when the log says that there are some.
   void start(std::shared_ptr<Log> log);
-  // The last entry that every target has; what nobody needs any more. The largest number without targets.
+  // The number of the last entry that every target has: up to there the log may be removed. The largest
+  // number if there are no targets.
   std::uint64_t sent() const;
   // The names of the targets that did not take what they were sent last.
   std::vector<std::string> failing() const;

@@ -24,8 +24,8 @@ struct Head {
   static Result<Head> parse(std::string_view text, const Verifier& key);
 };
 
-// Statements of which only the newest counts, in a file whose space is taken once: a full disk keeps nobody
-// from signing. Two places take turns, so that one is whole at every moment.
+// Statements of which only the newest counts, in a file whose space is allocated once, so that a full disk
+// does not prevent signing. Two places in it are written in turn, so that one is whole at every moment.
 enum class Synced : std::uint8_t { no, yes };
 Result<void> write_statement(const std::string& path, const std::string& statement, std::uint64_t turn,
                              Synced synced);

@@ -118,7 +118,8 @@ Result<void> Log::open_last(const std::vector<Segment>& segments) {
 
 // Three witnesses say where the log ended: its last line, the mark (this machine's page cache) and the signed
 // head (the disk). They agree after every orderly end and after a kill. A power failure may cost the last
-// lines and the last marks, but never what was signed and synced; everything else was somebody's hand.
+// lines and the last marks, but never what was signed and synced; any other difference means that someone
+// changed the files.
 std::string Log::find_end(const std::vector<Segment>& segments, const End& mark_end) {
   End tail{0, std::string(kNoDigest), {}};
   std::string tail_prev;

@@ -60,8 +60,9 @@ class Ticket;
 class Log : public std::enable_shared_from_this<Log> {
  public:
   // Takes the log for this process: Code::conflict if another one has it. Finishes what a killed process
-  // left: a line that was cut off is removed, and every change whose outcome nobody wrote gets an entry that
-  // says so. A log whose end does not fit its mark is continued after a gap, which verify() tells for ever.
+  // left: a line that was cut off is removed, and every change whose outcome was not written gets an entry
+  // that says so. A log whose end does not fit its mark is continued after a gap, which every verify()
+  // reports.
   static Result<std::shared_ptr<Log>> open(Options options);
   ~Log();
   Log(const Log&) = delete;

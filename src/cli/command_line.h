@@ -30,8 +30,8 @@ class Option {
   Option with_default_shown();
   // Of a list: every use of the option takes one value. Otherwise it takes all that follow.
   Option one_value_each();
-  // Its value is anybody's text: a script, an argument of a command, a variable. Every other value is refused
-  // where it is empty or holds control characters, before a subcommand sees it.
+  // Its value may be any text: a script, an argument of a command, a variable. Without this a value is
+  // refused if it is empty or holds control characters, before a subcommand sees it.
   Option any_text();
   // What stands for its value in the help, and what completion offers for it: "FILE", "DIR", "SESSION",
   // "ENVIRONMENT", "COMMAND", words with | between them, or any other word to be read by people.

@@ -23,12 +23,17 @@ Result<DaemonClient> DaemonClient::at(Endpoint endpoint) {
   options.connect_timeout = std::chrono::seconds(2);
   options.retries = 0;
   try {
-    auto library = std::make_shared<client::SandboxClient>(std::move(options));
+    auto library = std::make_unique<client::SandboxClient>(std::move(options));
     return DaemonClient(std::move(endpoint), std::move(library));
   } catch (const client::AtollError& error) {
     return fail(error_of(endpoint, error));
   }
 }
+
+DaemonClient::DaemonClient(Endpoint endpoint, std::unique_ptr<client::SandboxClient> library)
+    : endpoint_(std::move(endpoint)), library_(std::move(library)) {}
+DaemonClient::DaemonClient(DaemonClient&&) noexcept = default;
+DaemonClient::~DaemonClient() = default;
 
 Result<std::string> DaemonClient::text(std::string method, std::string target, std::string body) {
   client::Request request;

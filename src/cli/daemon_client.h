@@ -21,6 +21,8 @@ class DaemonClient {
   static std::optional<DaemonClient> find(const std::string& directory);
   // The one at that place, whether it runs or not. Code::invalid_argument if the place is none.
   static Result<DaemonClient> at(Endpoint endpoint);
+  DaemonClient(DaemonClient&&) noexcept;
+  ~DaemonClient();
 
   // The answer's JSON; null if it has no body. An error of the service comes back with its code, message and
   // field; Code::unavailable if it cannot be reached.
@@ -30,10 +32,9 @@ class DaemonClient {
   Result<std::string> text(std::string method, std::string target, std::string body = {});
 
  private:
-  DaemonClient(Endpoint endpoint, std::shared_ptr<client::SandboxClient> library)
-      : endpoint_(std::move(endpoint)), library_(std::move(library)) {}
+  DaemonClient(Endpoint endpoint, std::unique_ptr<client::SandboxClient> library);
   Endpoint endpoint_;
-  std::shared_ptr<client::SandboxClient> library_;
+  std::unique_ptr<client::SandboxClient> library_;
 };
 
 }  // namespace atl::cli

@@ -21,7 +21,7 @@ struct McpService {
 
 // Carries the messages of an MCP client that speaks over lines to a service that speaks over HTTP, and its
 // answers back. Every revision passes through: what a client says decides which headers a request gets.
-// Belongs to the loop thread.
+// Belongs to the loop thread. Requests under way share its state and may end after it.
 class McpBridge {
  public:
   // Takes one message for the client.
@@ -32,10 +32,10 @@ class McpBridge {
   McpBridge(boost::asio::any_io_executor executor, McpService service, Find find, Write write);
   ~McpBridge();
 
-  // One line of the client. Returns when the next one may be given: at once, but for `initialize` and
-  // notifications, which others rely on.
+  // Takes one line of the client and returns when the next may come: at once for requests; for `initialize`
+  // and notifications after the service has answered, because later requests rely on them.
   boost::asio::awaitable<void> take(std::string line);
-  // The client has closed its end: what it still waits for is answered, then the connection ends.
+  // The client has closed its end: waits for the answers of what runs, then ends the connection.
   boost::asio::awaitable<void> finish();
   // Whatever runs is given up.
   void cancel();

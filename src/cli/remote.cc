@@ -117,12 +117,17 @@ Result<Remote> Remote::open(const ConnectionFlags& flags) {
   options.timeout = client::Milliseconds(0);
   options.retries = 0;
   try {
-    auto library = std::make_shared<client::SandboxClient>(std::move(options));
+    auto library = std::make_unique<client::SandboxClient>(std::move(options));
     return Remote(std::move(endpoint), std::move(library));
   } catch (const client::AtollError& error) {
     return fail(Code::invalid_argument, error.what());
   }
 }
+
+Remote::Remote(Endpoint endpoint, std::unique_ptr<client::SandboxClient> library)
+    : endpoint_(std::move(endpoint)), library_(std::move(library)) {}
+Remote::Remote(Remote&&) noexcept = default;
+Remote::~Remote() = default;
 
 Result<std::string> Remote::text(RemoteCall call) const {
   return caught<std::string>(endpoint_,

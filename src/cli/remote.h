@@ -49,7 +49,8 @@ Error error_of(const Endpoint& endpoint, const client::AtollError& error);
 class Remote {
  public:
   static Result<Remote> open(const ConnectionFlags& flags);
-
+  Remote(Remote&&) noexcept;
+  ~Remote();
   const Endpoint& endpoint() const { return endpoint_; }
   // For what has a form of its own there: terminals.
   client::SandboxClient& library() const { return *library_; }
@@ -75,11 +76,10 @@ class Remote {
                                     const Moved& moved) const;
 
  private:
-  Remote(Endpoint endpoint, std::shared_ptr<client::SandboxClient> library)
-      : endpoint_(std::move(endpoint)), library_(std::move(library)) {}
+  Remote(Endpoint endpoint, std::unique_ptr<client::SandboxClient> library);
 
   Endpoint endpoint_;
-  std::shared_ptr<client::SandboxClient> library_;
+  std::unique_ptr<client::SandboxClient> library_;
 };
 
 }  // namespace atl::cli

@@ -172,6 +172,8 @@ constexpr std::array kSettings = {
             "where the nearest vectors are looked up: embedded (in this process) or qdrant"},
     Setting{"index.memory", ValueType::bytes, "4G",
             "memory of embedded vectors; collections that nobody asks for go to the disk first"},
+    Setting{"index.tenant_bytes", ValueType::bytes, "10G",
+            "how much a tenant's collections may take, vectors and lists of words counted"},
     Setting{"index.qdrant.url", ValueType::text, "", "address of Qdrant, such as http://127.0.0.1:6333"},
     Setting{"index.qdrant.api_key", ValueType::text, "", "key for it", true},
     Setting{"index.qdrant.api_key_secret", ValueType::text, "",
@@ -486,7 +488,7 @@ Result<Configuration> Configuration::load(const Sources& sources) {
     Document document = TRY(Document::load(sources.file));
     TRY(read_level(document.root, "", made.values_));
   }
-  std::vector<std::string> known_names{"ATOLL_CONFIG", "ATOLL_URL"};
+  std::vector<std::string> known_names{"ATOLL_CONFIG", "ATOLL_URL", "ATOLL_TIMEOUT"};
   for (const Setting& setting : kSettings) {
     std::string name = environment_name(setting.key);
     known_names.push_back(name);
@@ -584,17 +586,28 @@ std::map<std::string, std::string> atoll_environment() {
   return found;
 }
 
-std::string find_file(const std::string& flag) {
+std::string find_file(const std::string& flag, const std::map<std::string, std::string>& variables) {
+  auto variable = [&](const char* name) {
+    auto found = variables.find(name);
+    return found == variables.end() ? std::string() : found->second;
+  };
   if (!flag.empty()) return flag;
-  if (auto named = environment("ATOLL_CONFIG"); !named.empty()) return std::string(named);
-  std::string home(environment("HOME"));
-  std::string directory(environment("XDG_CONFIG_HOME"));
+  if (std::string named = variable("ATOLL_CONFIG"); !named.empty()) return named;
+  const std::string home = variable("HOME");
+  std::string directory = variable("XDG_CONFIG_HOME");
   if (directory.empty() && !home.empty()) directory = home + "/.config";
   for (const std::string& path :
        {directory.empty() ? "" : directory + "/atoll/config.yaml", std::string("/etc/atoll/config.yaml")}) {
     if (!path.empty() && ::access(path.c_str(), R_OK) == 0) return path;
   }
   return "";
+}
+
+std::string find_file(const std::string& flag) {
+  std::map<std::string, std::string> variables;
+  for (const char* name : {"ATOLL_CONFIG", "HOME", "XDG_CONFIG_HOME"})
+    variables.emplace(name, environment(name));
+  return find_file(flag, variables);
 }
 
 std::string default_data_directory() {

@@ -83,6 +83,8 @@ std::map<std::string, std::string> atoll_environment();
 // --config, else ATOLL_CONFIG, else the first that exists of $XDG_CONFIG_HOME/atoll/config.yaml and
 // /etc/atoll/config.yaml, else empty.
 std::string find_file(const std::string& flag);
+// The same with these variables instead of the process's.
+std::string find_file(const std::string& flag, const std::map<std::string, std::string>& variables);
 // $XDG_DATA_HOME/atoll, else ~/.local/share/atoll, else /var/lib/atoll.
 std::string default_data_directory();
 

@@ -19,11 +19,11 @@ class Auditing {
   ~Auditing();
 
   const std::shared_ptr<audit::Log>& log() const { return log_; }
-  // Targets that take nothing at the moment.
+  // The names of targets whose last batch failed.
   std::vector<std::string> failing_targets() const {
     return forwarder_ ? forwarder_->failing() : std::vector<std::string>();
   }
-  // The service itself did it, or failed to.
+  // Writes an entry about something that the service did by itself, or failed to do (`error`).
   void tell(std::string action, std::string object, std::string tenant = {}, const Error* error = nullptr);
   // A tenant's secret went into a request of one of its sessions. Only its name is written.
   void tell_secret(const std::string& tenant, const std::string& name);

@@ -111,6 +111,8 @@ Result<std::unique_ptr<Indexing>> Indexing::open(const config::Configuration& co
   index::Options options;
   options.directory = data + "/index";
   options.memory_max = configuration.bytes("index.memory");
+  options.tenant_bytes = configuration.bytes("index.tenant_bytes");
+  options.document_bytes = configuration.bytes("keep.record_bytes");
   options.qdrant = TRY(server_of(configuration, "index.backend", "qdrant", "index.qdrant.url"));
   if (options.qdrant) options.qdrant->headers = qdrant_headers(configuration.text("index.qdrant.api_key"));
   options.neo4j = TRY(server_of(configuration, "graph.backend", "neo4j", "graph.neo4j.url"));

@@ -22,9 +22,9 @@
 
 namespace atl::daemon {
 
-// Keeps the index up to date: executions and relations as sessions tell of them, from a thread of its own, so
-// that nobody waits; tools, prompts and skills when somebody searches and they have changed. Belongs to the
-// loop thread.
+// Keeps the index up to date: executions and relations as sessions report them, from a thread of its own, so
+// that no session waits; tools, prompts and skills when somebody searches and they have changed. Belongs to
+// the loop thread. Shares the index with searches under way on worker threads.
 class Indexing final : public session::Observer {
  public:
   // From the settings `index.*`; a bad one is Code::invalid_argument that names it.

@@ -18,8 +18,8 @@ Result<std::vector<egress::Cidr>> ranges_of(const config::Configuration& configu
 Result<std::shared_ptr<const egress::InternalAddresses>> internal_addresses(
     const config::Configuration& configuration);
 
-// Whether only this machine can reach what listens on this address. A name other than localhost may be
-// anything.
+// Whether only this machine can reach what listens on this address. False for every name other than
+// localhost, because a name may stand for any address.
 bool is_local(std::string_view address);
 
 }  // namespace atl::daemon

@@ -53,8 +53,8 @@ Result<void> Daemon::read_roles(auth::Roles& roles) const {
   return roles.load(roles_directory());
 }
 
-// Keys tell themselves whose rights became less. Of those that have no key, such as tokens of an issuer, the
-// role that they were let in with says it.
+// apply_roles() ends what is open with keys whose rights became less. Callers without a key, such as those
+// with a token of an issuer, are found here by the role that they were let in with.
 void Daemon::use_roles(auth::Roles roles) {
   *roles_ = std::move(roles);
   keys_->apply_roles();
@@ -104,8 +104,8 @@ Result<void> Daemon::add_identities() {
   return {};
 }
 
-// Settings from before there were quotas are what every tenant (session.count) and every key (rate.*) has
-// that no quota of its own says otherwise.
+// The settings session.count and rate.*, which are older than quotas, are the defaults of every tenant and
+// every key that has no quota of its own.
 Result<void> Daemon::build_quotas() {
   quota::Quotas defaults;
   if (const std::int64_t count = configuration_.integer("session.count"); count > 0)
@@ -119,7 +119,7 @@ Result<void> Daemon::build_quotas() {
     if (quotas) return quotas_->set_tenant(tenant.name, *quotas);
     log::error("the quotas of a tenant are damaged and it gets none of anything", {{"tenant", tenant.name}});
     quota::Quotas nothing;
-    // Whoever is to repair it must be able to ask.
+    // All but the rates of requests, so that the tenant's admin can still call and repair it.
     for (std::size_t at = 0; at < quota::kQuotaCount; ++at)
       if (const auto one = static_cast<quota::Quota>(at);
           one != quota::Quota::requests_per_second && one != quota::Quota::requests_burst)
@@ -148,13 +148,18 @@ void Daemon::add_meters() {
     };
     return os::offload<std::uint64_t>(*workers_, std::move(look));
   });
+  inventory_->add(Quota::stored_mb, [this](std::string tenant) -> Task<std::uint64_t> {
+    auto look = [index = &indexing_->index(), tenant = std::move(tenant)] { return index->bytes_of(tenant); };
+    return os::offload<std::uint64_t>(*workers_, std::move(look));
+  });
   inventory_->add(Quota::volumes, [this](std::string tenant) -> Task<std::uint64_t> {
     CO_TRY(const auto all, co_await volumes_->list(std::move(tenant)));
     co_return all.size();
   });
 }
 
-// Calls that change keys and tenants are short, and whoever ends their own key is to hear that it worked.
+// Calls that change keys and tenants are let finish: they are short, and a caller that ends its own key gets
+// the answer.
 void Daemon::end_on_revocation() {
   keys_->on_end([this](const std::string& key_id) {
     if (mcp_) mcp_->end_key(key_id);

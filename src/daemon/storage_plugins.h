@@ -28,8 +28,8 @@ Result<std::vector<StoragePlugin>> storage_plugins(
     const std::vector<std::string>& directories, const std::string& sockets);
 
 // Keeps a process for each storage plugin, in a native sandbox that sees the plugin, its data and its socket
-// and nothing else. One that ends, whatever ended it, is started again, later and later while it keeps
-// failing. Belongs to the loop thread; the provider outlives it.
+// and nothing else. One that ends, whatever ended it, is started again, after a pause that grows while it
+// keeps failing. Belongs to the loop thread; the provider outlives it.
 class StoragePlugins {
  public:
   // `host` is the directory that has the program `atoll`.

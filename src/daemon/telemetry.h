@@ -23,8 +23,8 @@ namespace atl::daemon {
 class Auditing;
 class Indexing;
 
-// Everything that tells the outside how the service is: metrics, events, traces, health; from the settings
-// `trace.*` and `events.*`. Belongs to the loop thread.
+// Metrics, events, traces and health of the service, from the settings `trace.*` and `events.*`. Belongs to
+// the loop thread.
 class Telemetry {
  public:
   // A bad setting is Code::invalid_argument that names it.
@@ -47,7 +47,7 @@ class Telemetry {
   // Its answers say what is degraded.
   void watch(net::Server& server) { server_ = &server; }
   void watch(const tools::ToolExecutor& tools);
-  // It is told what sessions tell, too.
+  // Also becomes an observer of sessions.
   void watch(Indexing& indexing);
   // Measures how late the loop is, until the loop ends or stop().
   void start(boost::asio::io_context& loop);

@@ -52,7 +52,7 @@ enum class ToRunner : char {
   unpark = 'U',            // read where it parked (zygote/park.cc)
   change_directory = 'W',  // answered by FromRunner::directory
   reseed = 'G',            // Python that was restored with its whole sandbox: runners/python_chance.py
-  interrupt = 'I',         // JavaScript, Deno: ends the execution of that mark, unless it is over
+  interrupt = 'I',         // JavaScript, Deno, Java: ends the execution of that mark, unless it is over
 };
 
 enum class FromRunner : char {

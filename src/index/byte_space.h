@@ -6,14 +6,16 @@
 
 namespace atl::index {
 
-// A vector as bytes: one for each number, in steps of the largest / 127, and then the size of a step. A
-// quarter of the memory, and several times as many comparisons in the same time.
+// A vector rounded to bytes: each number becomes one byte, in steps of the largest number / 127, and the size
+// of a step follows them as a float. It takes a quarter of the memory of floats and compares several times as
+// fast; docs/decisions/search.md has what the rounding costs. Immutable once made.
 class ByteVector {
  public:
   explicit ByteVector(std::span<const float> vector);
   const void* data() const { return bytes_.data(); }
   static std::size_t size(std::size_t dimension) { return padded(dimension) + sizeof(float); }
-  // What the bytes of two vectors of that dimension have in common: about their cosine.
+  // About the cosine of two vectors of length 1. `a` and `b` each point to size(dimension) bytes as data()
+  // gives them; they need no alignment.
   static float product(const void* a, const void* b, std::size_t dimension);
 
  private:

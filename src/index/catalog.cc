@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t kSnippetBytes = 240, kMemberBytes = 256;
 
-std::string bytes_of(const Vector& vector) {
+std::string text_of(const Vector& vector) {
   return {reinterpret_cast<const char*>(vector.data()), vector.size() * sizeof(float)};
 }
 
@@ -209,6 +209,8 @@ Result<void> Catalog::remove_number(const Place& place, std::uint64_t number, co
                                     Changes& changes) {
   TRY(database_.run("DELETE FROM words WHERE rowid=?1", number));
   TRY(database_.run("DELETE FROM members WHERE place=?1 AND number=?2", place.id, number));
+  TRY(database_.run("UPDATE places SET bytes=bytes-(SELECT bytes FROM documents WHERE number=?2) WHERE id=?1",
+                    place.id, number));
   TRY(database_.run("DELETE FROM documents WHERE number=?1", number));
   TRY(add_to_count(place, kind, -1));
   changes.push_back({place.id, number});
@@ -239,11 +241,13 @@ Result<void> Catalog::insert(const Place& place, const Document& document, const
       "SELECT number FROM documents WHERE place=?1 AND kind=?2 AND id=?3",
       [&](const store::Row& row) { before = row.integer(0); }, place.id, document.kind, document.id));
   if (before != 0) TRY(remove_number(place, static_cast<std::uint64_t>(before), document.kind, changes));
-  TRY(
-      database_.run("INSERT INTO documents (place, kind, id, title, body, payload, model, dimension, vector) "
-                    "VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9)",
-                    place.id, document.kind, document.id, document.title, document.body, document.payload,
-                    model, document.vector->size(), bytes_of(*document.vector)));
+  const std::uint64_t bytes = bytes_of(document, document.vector->size());
+  TRY(database_.run(
+      "INSERT INTO documents (place, kind, id, title, body, payload, model, dimension, vector, bytes) "
+      "VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10)",
+      place.id, document.kind, document.id, document.title, document.body, document.payload, model,
+      document.vector->size(), text_of(*document.vector), bytes));
+  TRY(database_.run("UPDATE places SET bytes=bytes+?2 WHERE id=?1", place.id, bytes));
   const std::uint64_t count = TRY(add_to_count(place, document.kind, 1));
   if (!place.name.empty() && count > limits_.points_max)
     return fail(Code::no_space, fmt::format("a collection holds at most {} points", limits_.points_max));
@@ -272,17 +276,81 @@ Result<void> Catalog::keep_bounds(const Place& place, const std::string& kind, C
   return {};
 }
 
+// A word is kept with its text and in the list of words, a member of a payload with the document and twice
+// in the list of members.
+std::uint64_t Catalog::bytes_of(const Document& document, std::size_t dimension) {
+  constexpr std::uint64_t kRow = 512, kMember = 32, kNumber = 7, kCopies = 3;
+  return kRow + kNumber * dimension + kMember * members_of(document.payload).size() +
+         kCopies *
+             (document.id.size() + document.title.size() + document.body.size() + document.payload.size());
+}
+
+Result<std::uint64_t> Catalog::bytes_of(const std::string& tenant) {
+  const std::lock_guard lock(mutex_);
+  std::int64_t bytes = 0, edges = 0;
+  TRY(database_.query(
+      "SELECT coalesce(sum(bytes), 0) FROM places WHERE tenant=?1 AND name<>''",
+      [&](const store::Row& row) { bytes = row.integer(0); }, tenant));
+  TRY(database_.query(
+      "SELECT count(*) FROM edges WHERE tenant=?1 AND given=1",
+      [&](const store::Row& row) { edges = row.integer(0); }, tenant));
+  return static_cast<std::uint64_t>(bytes) + static_cast<std::uint64_t>(edges) * kEdgeBytes;
+}
+
+Result<std::int64_t> Catalog::bytes_in(const Place& place) {
+  return one_number("SELECT bytes FROM places WHERE id=?1", place.id);
+}
+
+Result<void> Catalog::keep_document_bytes(const Place& place, const std::string& kind, Changes& changes) {
+  if (!place.name.empty()) return {};
+  const auto most = static_cast<std::int64_t>(limits_.document_bytes_max);
+  const std::int64_t there = TRY(bytes_in(place));
+  if (there <= most) return {};
+  // Some more than need be, so that not every document that comes has to look for the oldest.
+  std::int64_t left = there - (most - most / 16);
+  std::vector<std::uint64_t> oldest;
+  TRY(database_.query(
+      "SELECT number, bytes FROM documents WHERE place=?1 AND kind=?2 ORDER BY number",
+      [&](const store::Row& row) {
+        if (left > 0) oldest.push_back(static_cast<std::uint64_t>(row.integer(0)));
+        left -= row.integer(1);
+      },
+      place.id, kind));
+  for (const std::uint64_t number : oldest) TRY(remove_number(place, number, kind, changes));
+  return {};
+}
+
+Result<void> Catalog::keep_collection_bytes(const Place& place, std::int64_t before, std::uint64_t room) {
+  const std::int64_t growth = TRY(bytes_in(place)) - before;
+  if (place.name.empty() || growth <= 0) return {};
+  if (static_cast<std::uint64_t>(growth) > room)
+    return fail(Code::resource_exhausted, "there is no room for these points");
+  std::int64_t all = 0;
+  TRY(database_.query(
+      "SELECT sum(bytes) FROM places WHERE tenant=?1 AND name<>''",
+      [&](const store::Row& row) { all = row.integer(0); }, place.tenant));
+  if (static_cast<std::uint64_t>(all) <= limits_.collection_bytes_max) return {};
+  return fail(Code::no_space, fmt::format("a tenant's collections take at most {} MiB (index.tenant_bytes): "
+                                          "remove points or collections first",
+                                          limits_.collection_bytes_max >> 20U));
+}
+
 Result<Catalog::Changes> Catalog::put(const Place& place, const std::vector<Document>& documents,
-                                      const std::vector<std::string>& models) {
+                                      const std::vector<std::string>& models, std::uint64_t room) {
   const std::lock_guard lock(mutex_);
   Changes changes;
   const auto work = [&]() -> Result<void> {
+    const std::int64_t before = TRY(bytes_in(place));
     std::set<std::string> kinds;
     for (std::size_t i = 0; i < documents.size(); ++i) {
       TRY(insert(place, documents[i], models[i], changes));
       kinds.insert(documents[i].kind);
     }
-    for (const std::string& kind : kinds) TRY(keep_bounds(place, kind, changes));
+    for (const std::string& kind : kinds) {
+      TRY(keep_bounds(place, kind, changes));
+      TRY(keep_document_bytes(place, kind, changes));
+    }
+    TRY(keep_collection_bytes(place, before, room));
     return wait_for_server(place, changes);
   };
   TRY(in_transaction(work));

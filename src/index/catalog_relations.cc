@@ -65,15 +65,16 @@ Result<void> Catalog::keep_edge_bound(const std::string& tenant, std::uint64_t a
   return {};
 }
 
-Result<void> Catalog::relate(const std::string& tenant, const std::vector<Edge>& edges) {
+Result<void> Catalog::relate(const std::string& tenant, const std::vector<Edge>& edges, Origin origin) {
   const std::lock_guard lock(mutex_);
   return in_transaction([&]() -> Result<void> {
     std::uint64_t added = 0;
     for (const Edge& edge : edges) {
       const auto count = TRY(database_.run(
-          "INSERT OR IGNORE INTO edges (tenant, from_kind, from_id, type, to_kind, to_id) VALUES "
-          "(?1,?2,?3,?4,?5,?6)",
-          tenant, edge.from.kind, edge.from.id, edge.type, edge.to.kind, edge.to.id));
+          "INSERT OR IGNORE INTO edges (tenant, from_kind, from_id, type, to_kind, to_id, given) VALUES "
+          "(?1,?2,?3,?4,?5,?6,?7)",
+          tenant, edge.from.kind, edge.from.id, edge.type, edge.to.kind, edge.to.id,
+          origin == Origin::tenant ? 1 : 0));
       if (count == 0) continue;
       ++added;
       TRY(wait_edge(tenant, "relate", edge));

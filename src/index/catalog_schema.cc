@@ -7,7 +7,7 @@
 namespace atl::index {
 namespace {
 
-constexpr int kVersion = 2;
+constexpr int kVersion = 3;
 
 constexpr const char* kTables = R"sql(
 CREATE TABLE places (id INTEGER PRIMARY KEY AUTOINCREMENT, tenant TEXT, name TEXT, model TEXT, dimension INTEGER,
@@ -49,6 +49,16 @@ INSERT INTO edges (tenant, from_kind, from_id, type, to_kind, to_id) SELECT tena
 DROP TABLE old_collections; DROP TABLE old_documents; DROP TABLE old_edges; DROP TABLE graphs;
 )sql";
 
+// Version 2 did not know how much a tenant keeps. As Catalog counts it, but for the members of payloads.
+constexpr const char* kFromSecond = R"sql(
+ALTER TABLE places ADD COLUMN bytes INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE documents ADD COLUMN bytes INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE edges ADD COLUMN given INTEGER NOT NULL DEFAULT 0;
+CREATE INDEX edges_given ON edges (tenant) WHERE given=1;
+UPDATE documents SET bytes=512+7*dimension+3*length(CAST(id||title||body||payload AS BLOB));
+UPDATE places SET bytes=(SELECT coalesce(sum(documents.bytes), 0) FROM documents WHERE place=places.id);
+)sql";
+
 constexpr const char* kSetAside = R"sql(
 DROP TABLE words;
 DROP INDEX edges_back;
@@ -57,10 +67,11 @@ ALTER TABLE documents RENAME TO old_documents;
 ALTER TABLE edges RENAME TO old_edges;
 )sql";
 
-Result<void> make_anew(store::Connection& database, bool is_first) {
-  if (is_first) TRY(database.script(kSetAside));
-  TRY(database.script(kTables));
-  if (is_first) TRY(database.script(kFromFirst));
+Result<void> make_anew(store::Connection& database, int version) {
+  if (version == 1) TRY(database.script(kSetAside));
+  if (version < 2) TRY(database.script(kTables));
+  if (version == 1) TRY(database.script(kFromFirst));
+  TRY(database.script(kFromSecond));
   return database.script(fmt::format("PRAGMA user_version={}", kVersion));
 }
 
@@ -78,8 +89,9 @@ Result<void> bring_up_schema(store::Connection& database) {
                 fmt::format("the index was written by a newer Atoll (version {}, this one knows {})", version,
                             kVersion));
   if (version == kVersion) return {};
+  if (version == 0 && has_tables) version = 1;
   TRY(database.run("BEGIN IMMEDIATE"));
-  auto made = make_anew(database, has_tables);
+  auto made = make_anew(database, version);
   if (made) made = database.script("COMMIT");
   if (!made && database.in_transaction()) (void)database.run("ROLLBACK");
   return made;

@@ -14,10 +14,13 @@
 
 namespace atl::index {
 
-// Tells a server what changed in the catalog, in order, and sees to it that the server has the same as the
-// catalog. What could not be told waits in the catalog, also over restarts. Whoever changes something brings
-// it over himself (deliver()), so that nobody writes faster than the server takes; a thread does so for what
-// waits when the server is back.
+// Sends the changes of the catalog to a server, in order, and fills the server from the catalog when it lacks
+// something. Changes that could not be sent wait in the catalog, also over restarts. The thread that changes
+// something calls deliver() itself, so that nobody writes faster than the server takes; a thread of the
+// delivery sends what waits once the server is back.
+//
+// start() and stop() are called once each, by the owner; everything else may be called by any thread.
+// Catalog, link and backend must outlive it.
 class Delivery {
  public:
   virtual ~Delivery() = default;
@@ -25,12 +28,14 @@ class Delivery {
   Delivery& operator=(const Delivery&) = delete;
 
   void start();
-  // Call before the end of what it uses; derived classes do.
+  // Ends the thread and stops the link. Destructors of derived classes call it, because the thread calls
+  // their functions.
   void stop();
 
-  // Brings over what waits, for at most `wait`; what is left goes on waiting.
+  // Sends what waits, for at most about `wait`; what is left stays in the catalog. Returns at once while the
+  // server rests or is being filled. Failures show in state() and nowhere else.
   void deliver(std::chrono::milliseconds wait);
-  // Fills the server from the catalog, in the background.
+  // Asks for the server to be emptied and filled from the catalog, in the background.
   Result<void> refill();
 
   struct State {
@@ -39,19 +44,23 @@ class Delivery {
     bool is_filling = false;
     std::uint64_t filled = 0, to_fill = 0;
   };
-  // Does not wait for anybody.
+  // As it was when the server was last spoken to; never waits for the server.
   State state();
 
  protected:
   Delivery(Catalog& catalog, ServerLink& link, const char* table);
 
-  // Whether the server has what the catalog has, as far as counts tell; makes what is missing of its schema.
+  // These four are called by one thread at a time, which holds delivering_.
+  //
+  // Whether the server has what the catalog has, as far as counts tell. Makes what is missing of the server's
+  // schema.
   virtual Result<bool> is_whole() = 0;
   // Empties the server; gives how many there are to fill in.
   virtual Result<std::uint64_t> begin_filling() = 0;
-  // The next ones behind `after`, which is moved; gives how many, 0: that was all.
+  // Sends the next batch behind `after` and moves `after` to its end. Gives how many it sent; 0: that was
+  // all.
   virtual Result<std::uint64_t> fill_some(std::uint64_t& after) = 0;
-  // The oldest of what waits; gives how many, 0: nothing waits.
+  // Sends the oldest changes that wait and forgets them. Gives how many; 0: nothing waits.
   virtual Result<std::uint64_t> tell_some() = 0;
 
   Catalog& catalog_;
@@ -66,9 +75,9 @@ class Delivery {
 
   ServerLink& link_;
   const char* const table_;
-  std::mutex delivering_;  // one at a time; before mutex_
-  bool is_checked_ = false;
-  std::mutex mutex_;  // of all below
+  std::mutex delivering_;    // held while something is sent; locked before mutex_
+  bool is_checked_ = false;  // under delivering_: is_whole() was asked since the server was last away
+  std::mutex mutex_;         // of all below
   std::condition_variable wake_;
   bool is_stopping_ = false, is_asked_ = true;
   std::string failure_ = "the server has not been looked at yet";

@@ -255,17 +255,21 @@ void EmbeddedVectors::store_changed() {
 // The one that was asked for longest ago goes, after it has been stored.
 void EmbeddedVectors::make_room() {
   while (!directory_.empty()) {
-    PlaceId oldest = 0;
-    std::shared_ptr<Graph> graph;
+    std::map<PlaceId, std::shared_ptr<Graph>> graphs;
     {
       const std::lock_guard lock(mutex_);
-      std::uint64_t memory = 0;
-      for (const auto& [place, one] : graphs_) {
-        memory += one->vectors->memory();
-        if (!graph || one->used < graph->used) std::tie(oldest, graph) = std::tie(place, one);
-      }
-      if (memory <= memory_max_ || graphs_.size() < 2) return;
+      graphs = graphs_;
     }
+    // Measured without mutex_, because apply() locks a graph first and mutex_ then.
+    PlaceId oldest = 0;
+    std::shared_ptr<Graph> graph;
+    std::uint64_t memory = 0;
+    for (const auto& [place, one] : graphs) {
+      const std::shared_lock lock(one->mutex);
+      memory += one->vectors->memory();
+      if (!graph || one->used < graph->used) std::tie(oldest, graph) = std::tie(place, one);
+    }
+    if (memory <= memory_max_ || graphs.size() < 2) return;
     if (graph->is_changed)
       if (auto stored = store(oldest, *graph); !stored) return;
     const std::lock_guard lock(mutex_);

@@ -13,36 +13,43 @@
 
 namespace atl::index {
 
-// Vectors in this process: one graph a place, read when it is first asked for, kept in files between starts.
-// A file may be older than the catalog: what it lacks is added, what is gone is taken out, so that a crash or
-// a damaged file costs time and nothing else.
+// Vectors in this process: one graph for each place, loaded when it is first asked for and kept in a file
+// between starts. A file may be older than the catalog. Loading adds what it lacks and removes what is gone,
+// so that a crash or a damaged file costs time and nothing else.
+//
+// Graphs are shared by the map and the calls that use them: make_room(), drop() and clear() take one from the
+// map while a search may still read it. `catalog` must outlive this.
 class EmbeddedVectors final : public VectorBackend {
  public:
-  // `directory` empty: nothing is kept. Graphs that nobody asked for go from memory first when they take
-  // more than `memory_max` together.
+  // With an empty `directory` nothing is kept in files and memory is not bounded. Otherwise, while all graphs
+  // together take more than `memory_max` bytes, the one that was used longest ago is stored and leaves
+  // memory; the last one always stays.
   EmbeddedVectors(Catalog& catalog, std::string directory, std::uint64_t memory_max);
-  // Stores what changed.
+  // Stores the graphs that changed.
   ~EmbeddedVectors() override;
 
   std::string_view name() const override { return "embedded"; }
   bool is_server() const override { return false; }
   Result<void> apply(std::size_t dimension, std::span<const VectorChange> changes) override;
   Result<void> drop(PlaceId place, std::size_t dimension) override;
-  // A graph that would take long to make is Code::unavailable until prepare() has made it.
+  // Code::unavailable while the place's graph is being made, if that takes longer than a caller should wait:
+  // then the place is in wanted() until prepare() has made its graph.
   Result<std::vector<Neighbour>> nearest(PlaceId place, std::size_t dimension,
                                          const VectorQuery& query) override;
   Result<std::uint64_t> count(std::size_t dimension) override;
   Result<void> clear(std::size_t dimension) override;
 
-  // Makes the graph of a place, however long it takes; `step` is told how many vectors were added and says
-  // whether to go on.
+  // Makes the graph of a place, however long it takes. `step` is called with the number of vectors that each
+  // batch added and returns whether to go on; false ends the call with Code::canceled and leaves no graph.
   using Step = std::function<bool(std::uint64_t)>;
   Result<void> prepare(const Place& place, const Step& step);
-  // The same without what is there or was stored; meanwhile nearest() is Code::unavailable.
+  // The same, but the present graph and its file are thrown away first; nearest() is Code::unavailable until
+  // the new one is ready.
   Result<void> renew(const Place& place, const Step& step);
-  // Places whose graphs somebody asked for and that are not there yet.
+  // Places whose graphs somebody asked for and that prepare() has yet to make.
   std::vector<PlaceId> wanted();
-  // Stores what changed since it was stored.
+  // Stores every graph that changed since it was last stored. One that cannot be stored is logged and made
+  // from the catalog at the next start.
   void store_changed();
 
  private:

@@ -16,24 +16,24 @@ using Vector = std::vector<float>;
 class Embedder {
  public:
   virtual ~Embedder() = default;
-  // Of which model, for people and for collections, which remember it: "hash".
+  // The name of the model, such as "hash". Collections remember it, and vectors of another model are stale.
   virtual std::string_view model() const = 0;
   virtual std::size_t dimension() const = 0;
-  // One vector of length 1 for each text, in their order.
+  // One vector of length 1 for each text, in their order; or, if one of them fails, none.
   virtual Result<std::vector<Vector>> embed(std::span<const std::string> texts) = 0;
 };
 
-// Words and their parts, hashed into 384 places. It needs no model and no server and knows nothing of
-// meaning: texts are alike if they share words, or words with the same beginnings and endings.
+// Hashes words and parts of words into vectors of 384 numbers. It needs no model and no server and knows
+// nothing of meaning: texts are alike if they share words, or words with the same beginnings and endings.
 std::unique_ptr<Embedder> hash_embedder();
 
-// Asks a server with OpenAI's interface: POST {"model", "input": [...]} to `url`. The dimension is that of
-// its first answer. Code::invalid_argument for a URL that is none; later failures are the server's, as
-// Code::unavailable.
+// Asks a server with OpenAI's interface: POST {"model", "input": [...]} to `url`, with `key` as bearer token
+// unless it is empty. The server is not asked here. Code::invalid_argument if `url` is no URL; later, when
+// the server fails or answers with vectors of another dimension, embed() is Code::unavailable.
 Result<std::unique_ptr<Embedder>> http_embedder(const std::string& url, std::string model, std::string key,
                                                 std::size_t dimension);
 
-// Of length 1; all zeroes stay so.
+// Scales the vector to length 1. One of zeroes alone stays as it is.
 void normalize(Vector& vector);
 
 }  // namespace atl::index

@@ -88,7 +88,7 @@ TEST(ByteVectorTest, IsCloseToTheCosine) {
 
 constexpr const char* kVocabulary =
     R"({"model":{"type":"WordPiece","vocab":{"[UNK]":0,"[CLS]":1,"[SEP]":2,"hello":3,"un":4,"##aff":5,"##able":6,
-    "cafe":7,",":8,"!":9,"漢":10,"字":11,"e":12}}})";
+    "cafe":7,",":8,"!":9,"漢":10,"字":11,"e":12,"=":13,"[":14,"]":15,"sep":16}}})";
 
 TEST(WordPieceTest, CutsWordsAsTheModelDoes) {
   const auto words = WordPiece::load(kVocabulary);
@@ -102,6 +102,10 @@ TEST(WordPieceTest, CutsWordsAsTheModelDoes) {
   EXPECT_THAT(words->encode(std::string(300, 'e'), 10), ElementsAre(1, 0, 2));
   EXPECT_THAT(words->encode("he\u00adllo\u3000hello\xff", 10), ElementsAre(1, 3, 3, 2));
   EXPECT_THAT(words->encode("한", 10), ElementsAre(1, 0, 2));
+  EXPECT_THAT(words->encode("hel\flo hel\u0085lo", 10), ElementsAre(1, 3, 3, 2)) << "dropped, and no spaces";
+  EXPECT_THAT(words->encode("hello\u2260hello", 10), ElementsAre(1, 3, 13, 3, 2)) << "a sign under a mark";
+  EXPECT_THAT(words->encode("\u0BCA e", 10), ElementsAre(1, 0, 12, 2)) << "falls apart into two";
+  EXPECT_THAT(words->encode("[SEP]", 10), ElementsAre(1, 14, 16, 15, 2)) << "a text cannot end itself";
 }
 
 TEST(WordPieceTest, RefusesOtherTokenizers) {

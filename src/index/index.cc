@@ -70,9 +70,9 @@ Result<std::unique_ptr<Index>> Index::open(Options options, std::unique_ptr<Embe
   }
   auto index = std::unique_ptr<Index>(new Index(std::move(options), std::move(embedder)));
   const Options& mine = index->options_;
-  index->catalog_ = TRY(Catalog::open(
-      path, {mine.collections_max, mine.points_max, mine.documents_max, mine.edges_max, mine.waiting_max},
-      {mine.qdrant.has_value(), mine.neo4j.has_value()}));
+  const CatalogLimits limits{mine.collections_max, mine.points_max,   mine.documents_max, mine.edges_max,
+                             mine.waiting_max,     mine.tenant_bytes, mine.document_bytes};
+  index->catalog_ = TRY(Catalog::open(path, limits, {mine.qdrant.has_value(), mine.neo4j.has_value()}));
   TRY(index->open_backends());
   TRY(index->adopt_model());
   index->thread_ = std::thread([raw = index.get()] { raw->upkeep(); });
@@ -216,11 +216,22 @@ Result<void> Index::apply(const Place& place, Result<Catalog::Changes> changes) 
 }
 
 Result<void> Index::put(const std::string& tenant, const std::string& collection,
-                        std::vector<Document> documents) {
+                        std::vector<Document> documents, std::uint64_t room) {
   const Place place = TRY(place_to_write(tenant, collection));
   const auto models = TRY(make_vectors(place, documents));
   const std::lock_guard writing(writing_);
-  return apply(place, catalog_->put(place, documents, models));
+  return apply(place, catalog_->put(place, documents, models, room));
+}
+
+std::uint64_t Index::bytes_of(const std::vector<Document>& documents) const {
+  std::uint64_t sum = 0;
+  for (const Document& one : documents)
+    sum += Catalog::bytes_of(one, one.vector ? one.vector->size() : embedder_->dimension());
+  return sum;
+}
+
+Result<std::uint64_t> Index::bytes_of(const std::string& tenant) const {
+  return catalog_->bytes_of(tenant);
 }
 
 Result<std::uint64_t> Index::remove(const std::string& tenant, const std::string& collection,
@@ -300,9 +311,9 @@ Result<Found> Index::search(const std::string& tenant, const std::string& collec
   return found;
 }
 
-Result<void> Index::relate(const std::string& tenant, const std::vector<Edge>& edges) {
+Result<void> Index::relate(const std::string& tenant, const std::vector<Edge>& edges, Origin origin) {
   if (edges.empty()) return {};
-  TRY(catalog_->relate(tenant, edges));
+  TRY(catalog_->relate(tenant, edges, origin));
   if (graph_delivery_) graph_delivery_->deliver(kDeliveryWait);
   return {};
 }

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -33,66 +34,85 @@ struct Options {
   std::string directory;                 // made if it is missing; empty: in memory
   std::size_t collections_max = 100;     // of a tenant
   std::uint64_t points_max = 1'000'000;  // of a collection
-  std::uint64_t documents_max =
-      50'000;  // of one kind of a tenant in the service's own collection; the oldest go first
-  std::uint64_t edges_max = 1'000'000;    // of a tenant; the oldest go first
-  std::uint64_t waiting_max = 200'000;    // changes that wait for a server; more, and it is filled anew
-  std::uint64_t memory_max = 4ULL << 30;  // of vectors in this process that nobody asks for
+  // Of one kind of a tenant in the service's own collection; the oldest go first.
+  std::uint64_t documents_max = 50'000;
+  std::uint64_t edges_max = 1'000'000;        // of a tenant; the oldest go first
+  std::uint64_t waiting_max = 200'000;        // changes that wait for a server; more, and it is filled anew
+  std::uint64_t tenant_bytes = 10ULL << 30;   // of all collections of a tenant
+  std::uint64_t document_bytes = 1ULL << 30;  // of a tenant in the service's own; the oldest go first
+  std::uint64_t memory_max = 4ULL << 30;      // of vectors in this process that nobody asks for
   std::optional<ServerOptions> qdrant = {}, neo4j = {};  // unset: embedded
   Clock* clock = &Clock::machine();
 };
 
-// What can be found by words, by likeness and by relations: documents of the service (in the collection ""),
-// and collections of tenants. The catalog is the truth; backends of vectors and of relations are filled from
+// Search by words, by likeness and by relations: over documents of the service (in the collection "") and
+// over collections of tenants. The catalog is the truth; backends of vectors and of relations are filled from
 // it, so that a damaged or absent one costs time and nothing else. A tenant's documents are seen by that
 // tenant alone, those of the tenant "" by everybody.
 //
-// Safe from every thread. Calls block: never on the loop.
+// Safe from every thread. Calls block on the database, a model or a server: never call one on the loop
+// thread. A change is stored once its call returns; a server that does not take it within two seconds gets it
+// later, and until then degraded_because() says so. Owns its catalog, backends and threads.
 class Index {
  public:
   static constexpr std::size_t kDepthMax = 8;
 
+  // Opens or makes the index in options.directory and starts its threads. A server that is away is no error.
   static Result<std::unique_ptr<Index>> open(Options options, std::unique_ptr<Embedder> embedder);
-  // Stores what changed of the vectors.
+  // Ends the threads and stores the graphs of vectors that changed.
   ~Index();
 
   const Embedder& embedder() const { return *embedder_; }
   std::string_view vector_backend() const { return vectors_->name(); }
   std::string_view graph_backend() const { return graph_->name(); }
 
-  // Collections of a tenant. Making one that is there with the same dimension changes nothing, with another
-  // is Code::conflict. Dimension 0: the embedder's.
+  // Collections of a tenant. Making one that exists changes nothing if it has the same dimension and is
+  // Code::conflict otherwise; Code::resource_exhausted beyond collections_max. Dimension 0 is the embedder's,
+  // whose texts the service turns into vectors; of any other, the caller brings the vectors.
   Result<Collection> make_collection(const std::string& tenant, const std::string& name,
                                      std::size_t dimension);
   Result<std::vector<Collection>> collections(const std::string& tenant) const;
   Result<Collection> collection(const std::string& tenant, const std::string& name) const;
   Result<void> drop_collection(const std::string& tenant, const std::string& name);
 
-  // All or none of them. Code::not_found for a collection that is not there, Code::invalid_argument for a
-  // vector of another dimension, or none where only the caller can make one.
-  Result<void> put(const std::string& tenant, const std::string& collection, std::vector<Document> documents);
-  // Gives how many there were.
+  // Stores all of the documents or, if it fails, none. Code::not_found if the collection does not exist,
+  // Code::invalid_argument if a vector has another dimension or is missing where only the caller can make it;
+  // Code::resource_exhausted if they would add more than `room` bytes to what the tenant has, Code::no_space if
+  // more than any tenant may have.
+  Result<void> put(const std::string& tenant, const std::string& collection, std::vector<Document> documents,
+                   std::uint64_t room = std::numeric_limits<std::uint64_t>::max());
+  // What these would take on the disk, about, if all of them were new.
+  std::uint64_t bytes_of(const std::vector<Document>& documents) const;
+  // What a tenant keeps itself: collections and relations that it named. What is found of its history is
+  // bounded apart and is not in it.
+  Result<std::uint64_t> bytes_of(const std::string& tenant) const;
+  // Gives how many of the ids were there.
   Result<std::uint64_t> remove(const std::string& tenant, const std::string& collection,
                                const std::vector<std::string>& ids);
   // Replaces all documents of one kind in the service's own collection.
   Result<void> replace_kind(const std::string& tenant, const std::string& kind,
                             std::vector<Document> documents);
+  // Merges what words and vectors find. If vectors cannot be asked (no model, no server), words alone answer
+  // and Found::degraded_because says so; that is no error.
   Result<Found> search(const std::string& tenant, const std::string& collection,
                        const SearchRequest& request);
 
-  // Relations. One that is there already stays as it is.
-  Result<void> relate(const std::string& tenant, const std::vector<Edge>& edges);
+  // Relations. One that is there already stays as it is; unrelate() gives how many were there. walk() answers
+  // from the catalog while the server cannot.
+  Result<void> relate(const std::string& tenant, const std::vector<Edge>& edges,
+                      Origin origin = Origin::service);
   Result<std::uint64_t> unrelate(const std::string& tenant, const std::vector<Edge>& edges);
   Result<GraphAnswer> walk(const std::string& tenant, const GraphQuery& query) const;
 
-  // Everything of a tenant that is gone.
+  // Removes everything of a tenant: documents, collections, relations.
   Result<void> forget_tenant(const std::string& tenant);
 
-  // Keys of the servers, when they come later or change.
+  // Replaces the headers of the servers, whose keys come later than open() or change. Unset: as they were.
   using Headers = std::vector<std::pair<std::string, std::string>>;
   void set_headers(std::optional<Headers> qdrant, std::optional<Headers> neo4j);
 
-  // Makes everything anew that is made from the catalog, in the background. Code::conflict while it goes on.
+  // Makes words, graphs and the contents of servers anew from the catalog, in the background. Code::conflict
+  // while that goes on.
   Result<void> start_rebuild();
   // What goes on in the background.
   struct Progress {
@@ -131,7 +151,7 @@ class Index {
   std::unique_ptr<GraphBackend> stored_graph_, server_graph_;
   GraphBackend* graph_ = nullptr;  // one of the two
   std::unique_ptr<Delivery> vector_delivery_, graph_delivery_;
-  std::mutex writing_;  // so that a backend hears of changes in the order of the catalog
+  std::mutex writing_;  // from a change of the catalog to the backend's: both see the same order
 
   std::mutex mutex_;  // of all below
   std::condition_variable wake_;

@@ -2,6 +2,9 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sched.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -55,6 +58,88 @@ TEST_F(IndexTest, BoundsWhatATenantHas) {
   ASSERT_TRUE(index->put("acme", "a", {{"point", "3", "again"}}));
   for (const char* id : {"1", "2", "3"}) ASSERT_TRUE(index->put("acme", "", {{"execution", id, "word"}}));
   EXPECT_THAT(ids(index->search("acme", "", query("word"))), testing::UnorderedElementsAre("2", "3"));
+}
+
+TEST_F(IndexTest, BytesOfATenantAreBounded) {
+  options_.tenant_bytes = 200'000;
+  auto index = open();
+  for (const char* name : {"a", "b"}) ASSERT_TRUE(index->make_collection("acme", name, 0));
+  const std::string text(10'000, 'x');
+  Result<void> put;
+  int count = 0;
+  for (; put && count < 100; ++count)
+    put = index->put("acme", count % 2 == 0 ? "a" : "b", {{"point", std::to_string(count), "", text}});
+  EXPECT_EQ(put.error().code(), Code::no_space);
+  EXPECT_THAT(put.error().message(), HasSubstr("index.tenant_bytes"));
+  EXPECT_LT(count, 10);
+  EXPECT_LE(index->bytes_of("acme").value_or(0), 200'000U);
+  // What is there can be replaced by less, and what is removed makes room; nobody else notices.
+  EXPECT_TRUE(index->put("acme", "a", {{"point", "0", "", "short"}}));
+  EXPECT_TRUE(index->put("acme", "a", {{"point", "new", "", text}}));
+  ASSERT_TRUE(index->make_collection("other", "a", 0));
+  EXPECT_TRUE(index->put("other", "a", {{"point", "1", "", text}}));
+  ASSERT_TRUE(index->drop_collection("acme", "a"));
+  ASSERT_TRUE(index->drop_collection("acme", "b"));
+  EXPECT_EQ(index->bytes_of("acme").value_or(1), 0U);
+}
+
+TEST_F(IndexTest, WhatReplacesCountsWithTheDifference) {
+  auto index = open();
+  ASSERT_TRUE(index->make_collection("acme", "a", 0));
+  const std::vector<Document> one = {{"point", "1", "", std::string(1000, 'x')}};
+  const std::uint64_t needed = index->bytes_of(one);
+  EXPECT_EQ(index->put("acme", "a", one, needed - 1).error().code(), Code::resource_exhausted);
+  EXPECT_EQ(index->collection("acme", "a")->points, 0U);
+  ASSERT_TRUE(index->put("acme", "a", one, needed));
+  EXPECT_EQ(index->bytes_of("acme").value_or(0), needed);
+  EXPECT_TRUE(index->put("acme", "a", one, 0));
+  EXPECT_EQ(index->bytes_of("acme").value_or(0), needed);
+  // Relations that the tenant said count, those of the service do not: nobody could take them back.
+  const Edge edge{{"a", "1"}, {"b", "2"}, "knows"};
+  ASSERT_TRUE(index->relate("acme", {{{"session", "1"}, {"execution", "2"}, "ran"}}));
+  EXPECT_EQ(index->bytes_of("acme").value_or(0), needed);
+  ASSERT_TRUE(index->relate("acme", {edge}, Origin::tenant));
+  EXPECT_EQ(index->bytes_of("acme").value_or(0), needed + Catalog::kEdgeBytes);
+  EXPECT_EQ(index->unrelate("acme", {edge}).value_or(0), 1U);
+  EXPECT_EQ(index->remove("acme", "a", {"1"}).value_or(0), 1U);
+  EXPECT_EQ(index->bytes_of("acme").value_or(1), 0U);
+}
+
+TEST_F(IndexTest, WhatIsCountedIsAboutWhatLiesOnTheDisk) {
+  options_.directory = directory_.path() + "/index";
+  std::uint64_t counted = 0;
+  {
+    auto index = open();
+    ASSERT_TRUE(index->make_collection("acme", "a", 0));
+    for (int round = 0; round < 4; ++round) {
+      std::vector<Document> documents;
+      for (int i = 0; i < 250; ++i) {
+        const int number = round * 250 + i;
+        Document one{"point", std::to_string(number), "a note"};
+        for (int word = 0; word < 40; ++word) one.body += std::to_string(number * 7919 + word) + "word ";
+        one.payload = R"({"number":)" + std::to_string(number) + R"(,"shelf":"left"})";
+        documents.push_back(std::move(one));
+      }
+      ASSERT_TRUE(index->put("acme", "a", std::move(documents)));
+    }
+    counted = index->bytes_of("acme").value_or(0);
+  }
+  std::uint64_t on_the_disk = 0;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(options_.directory))
+    if (entry.is_regular_file()) on_the_disk += entry.file_size();
+  EXPECT_LT(on_the_disk, counted * 3 / 2);
+  EXPECT_GT(on_the_disk, counted / 4);
+}
+
+TEST_F(IndexTest, HistoryIsBoundedInBytesAndItsOldestGoesFirst) {
+  options_.document_bytes = 100'000;
+  auto index = open();
+  for (int i = 0; i < 50; ++i)
+    ASSERT_TRUE(index->put("acme", "", {{"execution", std::to_string(i), "word", std::string(3000, 'x')}}));
+  const auto left = ids(index->search("acme", "", query("word")));
+  EXPECT_THAT(left, testing::Contains("49"));
+  EXPECT_LT(left.size(), 11U);
+  EXPECT_EQ(index->bytes_of("acme").value_or(1), 0U) << "only what the tenant put there itself";
 }
 
 TEST_F(IndexTest, FindsByWordsAndByLikeness) {
@@ -242,6 +327,9 @@ INSERT INTO edges VALUES ('acme', 'a', '1', 'knows', 'b', '2');
   EXPECT_THAT(ids(index->search("acme", "notes", request)), ElementsAre("x"));
   EXPECT_THAT(ids(index->search("acme", "notes", query("pears"))), ElementsAre("x"));
   EXPECT_EQ(index->walk("acme", {{"a", "1"}, {}, 1})->edges.size(), 1U);
+  EXPECT_GT(index->bytes_of("acme").value_or(0), 512U);
+  EXPECT_EQ(index->remove("acme", "notes", {"x"}).value_or(0), 1U);
+  EXPECT_EQ(index->bytes_of("acme").value_or(1), 0U);
 }
 
 TEST_F(IndexTest, RelationsOfATenantAreBounded) {
@@ -281,6 +369,64 @@ TEST(HttpEmbedderTest, RefusesAddressesAndSaysWhenNobodyAnswers) {
   // Searching goes on by words.
   auto index = Index::open({}, hash_embedder());
   ASSERT_TRUE((*index)->put("", "", {{"skill", "s", "alpha"}}));
+}
+
+// In a mount namespace of its own, on a disk of three megabytes.
+template <class Body>
+void on_small_disk(const std::string& directory, Body body) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    if (::unshare(CLONE_NEWNS) != 0) ::_exit(77);
+    const std::string mount = "mount --make-rprivate / && mount -t tmpfs -o size=3m tmpfs " + directory;
+    if (std::system(mount.c_str()) != 0) ::_exit(77);
+    body();
+    ::_exit(testing::Test::HasFailure() ? 1 : 0);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFEXITED(status)) << "signal " << WTERMSIG(status);
+  if (WEXITSTATUS(status) == 77) GTEST_SKIP() << "mounting is not possible here";
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+
+// With the servers away besides, so that changes for them wait on the same disk.
+TEST_F(IndexTest, AFullDiskIsToldAndNothingIsHalf) {
+  for (const bool has_servers : {false, true}) {
+    SCOPED_TRACE(has_servers);
+    on_small_disk(directory_.path(), [&] {
+      options_.directory = directory_.path() + "/index";
+      if (has_servers) {
+        options_.qdrant.emplace().url = *net::Url::parse("http://127.0.0.1:1");
+        options_.neo4j.emplace().url = *net::Url::parse("http://127.0.0.1:1");
+      }
+      std::uint64_t kept = 0;
+      {
+        auto index = open();
+        ASSERT_TRUE(index->make_collection("acme", "notes", 0));
+        Result<void> done{};
+        while (done && kept < 10'000) {
+          const std::string id = std::to_string(kept);
+          done = index->put("acme", "notes", {{"point", id, "word" + id, std::string(2000, 'x')}});
+          if (done) ++kept;
+        }
+        ASSERT_FALSE(done) << "the disk is never full";
+        EXPECT_EQ(done.error().code(), Code::no_space) << done.error().message();
+        EXPECT_GT(kept, 10U);
+        EXPECT_EQ(index->collection("acme", "notes")->points, kept) << "all or none";
+        EXPECT_THAT(ids(index->search("acme", "notes", query("word7"))), testing::Contains("7"));
+        EXPECT_FALSE(
+            index->relate("acme", std::vector<Edge>(1, {{"a", "1"}, {"b", std::string(200, 'x')}, "t"})) &&
+            index->put("acme", "notes", {{"point", "late", "word", std::string(4000, 'x')}}));
+        ASSERT_EQ(std::system(("mount -o remount,size=32m " + directory_.path()).c_str()), 0);
+        EXPECT_TRUE(index->put("acme", "notes", {{"point", "late", "marmalade", std::string(4000, 'x')}}))
+            << "there is room again";
+      }
+      auto index = open();
+      EXPECT_EQ(index->collection("acme", "notes")->points, kept + 1);
+      EXPECT_THAT(ids(index->search("acme", "notes", query("marmalade"))), testing::Contains("late"));
+      EXPECT_TRUE(index->start_rebuild());
+    });
+  }
 }
 
 }  // namespace

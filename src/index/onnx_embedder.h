@@ -10,7 +10,8 @@
 
 namespace atl::index {
 
-// What `atoll model install` leaves in a directory, with a file that says what it is.
+// What `atoll model install` leaves in a directory: the library, the model, its tokenizer, and a file with
+// these facts about them.
 struct Model {
   static constexpr const char *kLibrary = "libonnxruntime.so", *kModel = "model.onnx",
                               *kTokenizer = "tokenizer.json", *kFacts = "model.json";
@@ -33,11 +34,14 @@ struct OnnxOptions {
   std::size_t batch = 32;
 };
 
-// A sentence model in a process of its own, which is started when it is needed and again when it dies or does
-// not answer: whatever it does, this one lives on. The files are compared with their digests first.
+// A sentence model in a process of its own, which is started when it is first needed and again when it dies
+// or does not answer within `wait`: the library is foreign code, and a crash of it must not end the daemon.
+// The files are compared with their digests first. A batch that the process did not answer is
+// Code::unavailable.
 Result<std::unique_ptr<Embedder>> onnx_embedder(OnnxOptions options);
 
-// The other side: answers on these descriptors until the first ends. For the command `embed-worker`.
+// The other side, for the command `embed-worker`: answers questions from `input` on `output` until `input`
+// ends. The caller keeps both descriptors.
 Result<void> serve_embeddings(const std::string& directory, int input, int output);
 
 }  // namespace atl::index

@@ -11,7 +11,7 @@
 namespace atl::index {
 
 // A sentence model in ONNX, run by the library onnxruntime, which is loaded at run time. It runs foreign code
-// in this process: only the child process of OnnxEmbedder has one. One thread.
+// in this process, so only the process that serve_embeddings() serves makes one. Belongs to one thread.
 class OnnxRuntime {
  public:
   // Code::unsupported with what is wrong for a library or a model that cannot be used.

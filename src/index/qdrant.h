@@ -9,10 +9,11 @@
 
 namespace atl::index {
 
-// Vectors on a Qdrant server, over REST. One Qdrant collection for each dimension, named after the catalog,
-// so that several installations can share a server. Points carry their place, kind and members of their
-// payload, each with an index; texts and payloads stay with us. Every search is of one place, which belongs
-// to one tenant, by a condition that no caller can leave out.
+// Vectors on a Qdrant server, over REST. There is one Qdrant collection for each dimension, named after the
+// catalog, so that several installations can share a server. A point carries its place, its kind and the
+// members of its payload, each with an index of Qdrant's; texts and payloads stay in the catalog. Every
+// search has the condition that the place be this one, which belongs to one tenant, and no caller can leave
+// that condition out.
 class Qdrant final : public VectorBackend {
  public:
   // `link` must outlive it.

@@ -21,8 +21,9 @@ struct LinkOptions {
   std::chrono::milliseconds rest_max{30'000};
 };
 
-// Calls of a server that may be away. A call is tried a few times; when that did not help, the server rests:
-// callers hear Code::unavailable at once instead of waiting each in turn. Safe from every thread.
+// Calls a server that may be away. A call is tried a few times. If that does not help, no call is made for
+// `rest` (twice as long after each further failure): callers get Code::unavailable at once instead of each
+// waiting for the same time-out. Safe from every thread; calls block.
 class ServerLink {
  public:
   // `name` is for messages: "Qdrant". `headers`, such as a key, are sent with every call and never shown.
@@ -33,11 +34,11 @@ class ServerLink {
     int status = 0;
     boost::json::object body;
   };
-  // Connection failures, 429 and 5xx count as away (Code::unavailable); every other answer is given, also a
-  // refusal. An answer that is no JSON object is Code::unavailable too: somebody else answers there. Calls
-  // must be such that sending them twice changes nothing.
+  // Gives every answer of the server but 429 and 5xx, also a refusal. Those two, a failed connection and an
+  // answer that is no JSON object (something else listens there) are Code::unavailable. A call may be sent
+  // more than once: it must be one that changes nothing the second time.
   Result<Answer> call(const std::string& method, const std::string& target, const boost::json::object* body);
-  // Does not wait for the end of the rest: for whoever looks whether it is back.
+  // The same, also while the server rests: to find out whether it is back.
   Result<Answer> call_now(const std::string& method, const std::string& target,
                           const boost::json::object* body);
 

@@ -44,7 +44,7 @@ struct Found {
   std::string degraded_because;  // what was left out, and why; empty: nothing
 };
 
-// A node is named by kind and id; what it is, others know.
+// A node is named by kind and id; the index knows nothing else of it.
 struct Node {
   std::string kind, id;
   auto operator<=>(const Node&) const = default;
@@ -54,6 +54,9 @@ struct Edge {
   std::string type;
   auto operator<=>(const Edge&) const = default;
 };
+
+// Who said so: what a tenant says itself counts against what it may store.
+enum class Origin : std::uint8_t { service, tenant };
 
 // Along edges as they point, against them, or both.
 enum class Direction : std::uint8_t { out, in, both };

@@ -35,15 +35,16 @@ struct Neighbour {
   float likeness = 0;  // cosine: 1 the same, 0 nothing in common
 };
 
-// Where the nearest vectors are looked for. It may lose everything: it is filled from the catalog. Safe from
-// every thread; calls block. Whatever a server does not do in time is Code::unavailable.
+// Where the nearest vectors are looked for. A backend may lose everything, because it is filled from the
+// catalog. Safe from every thread; calls block. What a server does not do in time is Code::unavailable, and
+// then the caller does not know whether it was done: every call can be repeated.
 class VectorBackend {
  public:
   virtual ~VectorBackend() = default;
   virtual std::string_view name() const = 0;
-  // A server that is told of changes in order (Delivery), not by whoever makes them.
+  // True: a Delivery sends it the changes, in order. False: whoever changes the catalog calls apply() itself.
   virtual bool is_server() const = 0;
-  // Vectors of one dimension, in their order.
+  // Applies changes of vectors of one dimension, in their order.
   virtual Result<void> apply(std::size_t dimension, std::span<const VectorChange> changes) = 0;
   virtual Result<void> drop(PlaceId place, std::size_t dimension) = 0;
   // The nearest first, of this place alone.
@@ -51,7 +52,7 @@ class VectorBackend {
                                                  const VectorQuery& query) = 0;
   // How many vectors of that dimension it has, over all places.
   virtual Result<std::uint64_t> count(std::size_t dimension) = 0;
-  // Has what it needs for vectors of that dimension, and none of what it had before.
+  // Removes all vectors of that dimension, and makes what it needs to take new ones.
   virtual Result<void> clear(std::size_t dimension) = 0;
 };
 

@@ -12,15 +12,16 @@
 namespace atl::index {
 
 // The nearest neighbours of vectors of length 1, by hnswlib: approximate, in memory, with every number of a
-// vector rounded to a byte (docs/decisions/search.md has what that costs and brings). Every vector has a
-// number of the caller's. Not safe from several threads; searches may run at once with each other.
+// vector rounded to a byte (docs/decisions/search.md has what that costs and brings). The caller gives each
+// vector a number. Const functions may run at once with each other; for all others the caller excludes every
+// other call.
 class VectorIndex {
  public:
   explicit VectorIndex(std::size_t dimension);
   ~VectorIndex();
   // What save() wrote. Code::data_loss for a file that is damaged or of another dimension.
   static Result<std::unique_ptr<VectorIndex>> load(const std::string& path, std::size_t dimension);
-  // There whole or not at all. Gives a digest of the file.
+  // Replaces the file as a whole or, if it fails, leaves what was there. Gives a digest of the file.
   Result<std::string> save(const std::string& path) const;
   // Of a file that save() wrote.
   static Result<std::string> digest_of(const std::string& path);
@@ -33,13 +34,13 @@ class VectorIndex {
 
   // At most `count`, the nearest first.
   std::vector<Neighbour> nearest(std::span<const float> vector, std::size_t count) const;
-  // The same among these numbers alone, each of them compared; those that are not there are left out.
+  // The same among these numbers alone, exactly: it compares each of them. Unknown numbers are left out.
   std::vector<Neighbour> nearest_of(std::span<const float> vector, std::span<const std::uint64_t> among,
                                     std::size_t count) const;
   std::size_t size() const;
   // Bytes of memory.
   std::size_t memory() const;
-  // More of it is removed vectors than present ones: one made anew is smaller and quicker.
+  // True if it holds more removed vectors than present ones: one made anew is smaller and quicker.
   bool is_worn() const;
   std::size_t dimension() const;
 

@@ -1,10 +1,7 @@
 #include "index/wordpiece.h"
 
-#include <wctype.h>
-
 #include <algorithm>
 #include <boost/json.hpp>
-#include <clocale>
 
 #include "base/json.h"
 #include "base/utf8.h"
@@ -20,14 +17,10 @@ bool is_within(std::span<const CharacterPair> ranges, char32_t c) {
   return after != ranges.begin() && c <= std::prev(after)->second;
 }
 
-bool is_punctuation(char32_t c) {
-  if (c < 0x80)
-    return c > ' ' && c < 0x7f && !(c >= '0' && c <= '9') && !((c | 0x20U) >= 'a' && (c | 0x20U) <= 'z');
-  return is_within(punctuation(), c);
-}
-
+// Other characters that part lines, such as form feed, are no space to the models' own tokenizer: it drops
+// them.
 bool is_space(char32_t c) {
-  return c == ' ' || (c >= 9 && c <= 13) || c == 0x85 || c == 0xa0 || c == 0x1680 ||
+  return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == 0xa0 || c == 0x1680 ||
          (c >= 0x2000 && c <= 0x200a) || c == 0x2028 || c == 0x2029 || c == 0x202f || c == 0x205f ||
          c == 0x3000;
 }
@@ -40,28 +33,39 @@ bool is_ideograph(char32_t c) {
   return is_within(kRanges, c);
 }
 
-char32_t lower(char32_t c) {
-  // The same on every machine, whatever language it speaks.
-  static const locale_t kUnicode = ::newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr);
-  if (c < 0x80 || kUnicode == nullptr) return c >= 'A' && c <= 'Z' ? c + 32 : c;
-  return static_cast<char32_t>(::towlower_l(static_cast<wint_t>(c), kUnicode));
-}
+// A character in lower case, without its marks, and taken apart as decomposition has it.
+class Plain {
+ public:
+  explicit Plain(char32_t c) {
+    if (c < 0x80) {
+      add(c >= 'A' && c <= 'Z' ? c + 32 : c);
+    } else if (c >= 0xAC00 && c <= 0xD7A3) {
+      const char32_t at = c - 0xAC00;
+      add(0x1100 + at / 588), add(0x1161 + at % 588 / 28);
+      if (at % 28 != 0) add(0x11A7 + at % 28);
+    } else if (const auto* one = find(folded(), c, &CharacterPair::first)) {
+      add(one->second);
+    } else if (const auto* several = find(apart(), c, &CharacterParts::whole)) {
+      for (const char32_t part : several->parts)
+        if (part != 0) add(part);
+    } else {
+      add(c);
+    }
+  }
+  const char32_t* begin() const { return parts_; }
+  const char32_t* end() const { return parts_ + count_; }
 
-// Without its marks, in lower case. Hangul falls apart into its letters, as decomposition has it.
-void append_plain(char32_t c, std::u32string& to) {
-  if (c >= 0xAC00 && c <= 0xD7A3) {
-    const char32_t at = c - 0xAC00;
-    to += {static_cast<char32_t>(0x1100 + at / 588), static_cast<char32_t>(0x1161 + at % 588 / 28)};
-    if (at % 28 != 0) to += static_cast<char32_t>(0x11A7 + at % 28);
-    return;
+ private:
+  template <class Row, class Member>
+  static const Row* find(std::span<const Row> rows, char32_t c, Member member) {
+    const auto found = std::ranges::lower_bound(rows, c, {}, member);
+    return found != rows.end() && (*found).*member == c ? &*found : nullptr;
   }
-  if (c >= 0x80) {
-    if (is_within(marks(), c)) return;
-    const auto base = std::ranges::lower_bound(bases(), c, {}, &CharacterPair::first);
-    if (base != bases().end() && base->first == c) c = base->second;
-  }
-  to += lower(c);
-}
+  void add(char32_t c) { parts_[count_++] = c; }
+
+  char32_t parts_[3];
+  std::size_t count_ = 0;
+};
 
 std::string utf8_of(std::u32string_view text) {
   std::string bytes;
@@ -130,18 +134,18 @@ std::vector<std::int64_t> WordPiece::encode(std::string_view text, std::size_t m
     const std::size_t length = utf8::well_formed_sequence(text);
     const char32_t c = length == 0 ? utf8::replacement : utf8::decode(text, length);
     text.remove_prefix(std::max<std::size_t>(1, length));
-    if (is_space(c)) {
-      finish();
-    } else if (c == 0 || c == utf8::replacement || is_within(invisible(), c)) {
-      continue;
-    } else if (is_punctuation(c) || is_ideograph(c)) {
-      finish();
-      append_plain(c, word);
-      finish();
-    } else {
-      append_plain(c, word);
-      if (word.size() > kWordMax * 2) word.resize(kWordMax + 1);  // unknown anyway
+    if (is_space(c)) finish();
+    if (is_space(c) || is_within(dropped(), c)) continue;
+    const bool stands_alone = is_ideograph(c);
+    if (stands_alone) finish();
+    for (const char32_t part : Plain(c)) {
+      const bool is_sign = is_within(punctuation(), part);
+      if (is_sign) finish();
+      word += part;
+      if (is_sign) finish();
     }
+    if (stands_alone) finish();
+    if (word.size() > kWordMax * 2) word.resize(kWordMax + 1);  // unknown anyway
   }
   finish();
   numbers.push_back(last_);

@@ -7,6 +7,11 @@ namespace {
 
 namespace http = boost::beast::http;
 
+// The parser takes what it understands at once. What is left is a head, the line before a chunk or what
+// follows the last one, and none of these is ever this long. It bounds heads itself, and nothing else.
+constexpr std::size_t kLineBytesMax = 320U << 10;
+constexpr int kInterimMax = 16;  // answers before the answer
+
 void append_head(std::string& out, const ClientRequest& request, const std::string& host, RequestBody body) {
   out += fmt::format("{} {} HTTP/1.1\r\n", request.method, request.target);
   if (!request.headers.has("Host")) out += fmt::format("Host: {}\r\n", host);
@@ -93,18 +98,24 @@ Task<void> HttpCall::fill() {
   if (!bytes) co_return fail(std::move(bytes).error());
   if (bytes->empty()) ended_ = true;
   if (!bytes->empty()) heard_ = true;
+  buffer_.erase(0, std::exchange(taken_, 0));
   buffer_ += *bytes;
+  if (buffer_.size() > kLineBytesMax)
+    co_return fail(Code::unavailable, "malformed answer: a line of it has no end");
   co_return Result<void>();
+}
+
+// Leaves what was read where it is: an answer of very small chunks would be moved once for each of them.
+boost::beast::error_code HttpCall::parse() {
+  boost::beast::error_code error;
+  taken_ += parser_.put(boost::asio::const_buffer(buffer_.data() + taken_, buffer_.size() - taken_), error);
+  return error;
 }
 
 Task<ClientResponse> HttpCall::head() {
   while (!parser_.is_header_done()) {
     boost::beast::error_code error = http::error::need_more;
-    if (!buffer_.empty()) {
-      error = {};
-      std::size_t used = parser_.put(boost::asio::const_buffer(buffer_.data(), buffer_.size()), error);
-      buffer_.erase(0, used);
-    }
+    if (has_bytes()) error = parse();
     if (error == http::error::need_more) {
       if (ended_) co_return fail(Code::unavailable, "the server closed the connection");
       CO_CHECK(co_await fill());
@@ -112,6 +123,8 @@ Task<ClientResponse> HttpCall::head() {
     }
     if (error) co_return fail(Code::unavailable, "malformed answer: " + error.message());
     if (response_.status >= 100 && response_.status < 200 && response_.status != 101) {
+      if (++interim_ > kInterimMax)
+        co_return fail(Code::unavailable, "malformed answer: it is announced and does not come");
       response_ = ClientResponse();
       std::destroy_at(&parser_);
       std::construct_at(&parser_, response_);
@@ -125,10 +138,8 @@ Task<std::string> HttpCall::read() {
   CO_CHECK(co_await head());
   while (parser_.piece().empty() && !parser_.is_done()) {
     boost::beast::error_code error = http::error::need_more;
-    if (!buffer_.empty()) {
-      error = {};
-      std::size_t used = parser_.put(boost::asio::const_buffer(buffer_.data(), buffer_.size()), error);
-      buffer_.erase(0, used);
+    if (has_bytes()) {
+      error = parse();
     } else if (ended_) {
       error = {};
       parser_.put_eof(error);
@@ -137,7 +148,7 @@ Task<std::string> HttpCall::read() {
     }
     if (error == http::error::need_more) {
       if (!parser_.piece().empty()) break;
-      if (ended_ && !buffer_.empty())
+      if (ended_ && has_bytes())
         co_return fail(Code::data_loss, "the connection broke before the answer was complete");
       CO_CHECK(co_await fill());
       continue;
@@ -149,6 +160,7 @@ Task<std::string> HttpCall::read() {
 
 std::unique_ptr<ByteStream> HttpCall::release() {
   watchdog_.disarm();
+  buffer_.erase(0, std::exchange(taken_, 0));
   if (buffer_.empty()) return std::move(stream_);
   return std::make_unique<RestStream>(std::move(stream_), std::move(buffer_));
 }

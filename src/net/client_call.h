@@ -61,13 +61,16 @@ class HttpCall final : public ClientCall {
   // True if nothing of an answer came yet: the connection was stale.
   bool silent() const { return !heard_; }
   // True if the answer is complete and the connection can carry another call.
-  bool reusable() const { return parser_.is_done() && parser_.keep_alive() && buffer_.empty(); }
+  bool reusable() const { return parser_.is_done() && parser_.keep_alive() && !has_bytes(); }
 
  private:
   // The two ways to the stream, both under the watchdog.
   Task<void> send(std::string bytes);
   // Appends to buffer_ what comes next; an end of the stream sets ended_.
   Task<void> fill();
+  bool has_bytes() const { return taken_ < buffer_.size(); }
+  // What is there, up to where the parser needs more.
+  boost::beast::error_code parse();
 
   boost::asio::any_io_executor executor_;
   std::unique_ptr<ByteStream> stream_;
@@ -76,9 +79,11 @@ class HttpCall final : public ClientCall {
   ClientResponse response_;
   ResponseParser parser_;
   std::string buffer_;
+  std::size_t taken_ = 0;  // of buffer_, by the parser
   bool heard_ = false;
   bool ended_ = false;
   bool head_request_ = false;
+  int interim_ = 0;  // answers before the answer
   RequestBody body_ = RequestBody::whole;
 };
 

@@ -10,6 +10,7 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <fstream>
 
+#include "net/lying_server_test.h"
 #include "net/test_server.h"
 
 namespace atl::net {
@@ -112,6 +113,78 @@ TEST_F(ClientTest, BrokenAnswersAreNotWhole) {
   test.start();
   Client one = client(base(), {.tries = 1});
   EXPECT_FALSE(wait(test, one.send({.target = "/broken"})));
+}
+
+TEST_F(ClientTest, AnswersWithoutAnEndAreGivenUp) {
+  test.start();
+  const std::string ok = "HTTP/1.1 200 OK\r\n", chunked = ok + "Transfer-Encoding: chunked\r\n\r\n";
+  const std::string many(64 << 10, 'a');
+  struct Case {
+    const char* what;
+    LyingServer::Lie lie;
+  };
+  ClientOptions options;
+  options.tries = 1;
+  options.body_bytes_max = 1 << 20;
+  for (const Case& one : {
+           Case{"a status line", {"HTTP/1.1 200 ", many}},
+           Case{"the name of a header", {ok, many}},
+           Case{"the value of a header", {ok + "X: ", many}},
+           Case{"headers", {ok, "X: y\r\n"}},
+           Case{"answers before the answer", {"", "HTTP/1.1 100 Continue\r\n\r\n"}},
+           Case{"the length of a chunk", {chunked, std::string(64 << 10, '0')}},
+           Case{"an extension of a chunk", {chunked + "1;a=", many}},
+           Case{"trailers", {chunked + "0\r\n", "X: y\r\n"}},
+           Case{"a body of a length", {ok + "Content-Length: 9999999999999\r\n\r\n", many}},
+           Case{"a body without a length", {ok + "\r\n", many}},
+           Case{"chunks", {chunked, "10000\r\n" + many + "\r\n"}},
+       }) {
+    LyingServer liar(one.lie);
+    const auto answer = wait(test, client(liar.url(), options).send({}));
+    EXPECT_FALSE(answer) << one.what;
+    // What the kernel holds between the two is not ours.
+    EXPECT_LT(liar.sent(), 32U << 20) << one.what;
+  }
+}
+
+TEST_F(ClientTest, AnswersThatLieAreErrors) {
+  test.start();
+  const std::string ok = "HTTP/1.1 200 OK\r\n";
+  ClientOptions options;
+  options.tries = 1;
+  for (const std::string& text : {
+           std::string("nonsense\r\n\r\n"),
+           std::string("\x16\x03\x01\x02"),
+           std::string("HTTP/9.9 200 OK\r\n\r\n"),
+           std::string("HTTP/1.1 -20 OK\r\n\r\n"),
+           std::string("HTTP/1.1 100 Continue\r\n\r\n"),
+           ok + "Content-Length: 10\r\n\r\nhalf",
+           ok + "Content-Length: -1\r\n\r\n",
+           ok + "Content-Length: 99999999999999999999\r\n\r\n",
+           ok + "Content-Length: 1\r\nContent-Length: 2\r\n\r\nab",
+           ok + "Transfer-Encoding: chunked\r\n\r\n5\r\nha",
+           ok + "Transfer-Encoding: chunked\r\n\r\nzz\r\n",
+           ok + "Transfer-Encoding: chunked\r\n\r\nffffffffffffffffff\r\n",
+           ok + "X\x01: y\r\n\r\n",
+           ok,
+       }) {
+    LyingServer liar({text});
+    EXPECT_FALSE(wait(test, client(liar.url(), options).send({}))) << testing::PrintToString(text);
+  }
+}
+
+TEST_F(ClientTest, SmallChunksAreReadToTheirEnd) {
+  test.start();
+  std::string text = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", whole;
+  for (int i = 0; i < 50'000; ++i) {
+    const char letter = static_cast<char>('a' + i % 26);
+    text += std::string("1\r\n") + letter + "\r\n";
+    whole += letter;
+  }
+  LyingServer server({text + "0\r\n\r\n"});
+  const auto answer = wait(test, client(server.url()).send({}));
+  ASSERT_TRUE(answer) << answer.error().message();
+  EXPECT_EQ(answer->body, whole);
 }
 
 TEST_F(ClientTest, TriesIdempotentCallsAgainAndNoOthers) {

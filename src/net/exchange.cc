@@ -84,6 +84,9 @@ Task<std::string> ConnectionExchange::read() {
     }
     if (error == boost::beast::http::error::need_more) {
       if (!parser_.piece().empty()) break;
+      // What the parser leaves is the line before a chunk, or what follows the last one: it bounds neither.
+      if (connection_.buffered().size() > connection_.shared->options.header_bytes_max)
+        co_return fail(Code::invalid_argument, "malformed body: a line between its chunks is too long");
       if (co_await connection_.fill()) continue;
       if (connection_.timed_out) co_return fail(Code::deadline_exceeded, "the body came too slowly");
       if (connection_.gone) co_return fail(went_away());

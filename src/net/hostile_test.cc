@@ -122,6 +122,32 @@ TEST(Heads, ChunksThatTwoProgramsCouldReadDifferentlyAreRefused) {
   }
 }
 
+// The budget of bodies counts bodies: what stands between the chunks must not be where others hide theirs.
+TEST(BodyBudget, LinesBetweenChunksAreBounded) {
+  TestServer test;
+  test.server.router().add(Method::post, "/", anyone(), echo);
+  test.start();
+  const std::string post = "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n";
+  for (const auto& [first, again] :
+       {std::pair("1;a="s, std::string(1 << 16, 'a')), std::pair(""s, std::string(1 << 16, '0')),
+        std::pair("0\r\n"s, "X: y\r\n"s + std::string(1 << 10, ' ')),
+        std::pair("0\r\nX: "s, std::string(1 << 16, 'a'))}) {
+    RawClient client(test.port());
+    client.send(post + first);
+    std::string answer;
+    std::size_t sent = 0;
+    for (constexpr std::size_t kMuch = 64U << 20; answer.empty() && sent < kMuch; sent += again.size()) {
+      client.send(again);
+      char bytes[4096];
+      const ssize_t got = ::recv(client.fd(), bytes, sizeof bytes, MSG_DONTWAIT);
+      if (got == 0 || (got < 0 && errno != EAGAIN)) break;
+      if (got > 0) answer.assign(bytes, static_cast<std::size_t>(got));
+    }
+    EXPECT_LT(sent, 16U << 20) << first;
+    EXPECT_THAT(answer, StartsWith("HTTP/1.1 400")) << first;
+  }
+}
+
 TEST(Heads, OrdinaryOnesPass) {
   TestServer test;
   test.server.router().add(Method::get, "/a", anyone(), echo);

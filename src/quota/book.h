@@ -18,7 +18,8 @@ namespace atl::quota {
 inline constexpr std::int64_t kKeptDays = 400;
 
 // The shipped ResourceController. What is held is counted from what exists; what was consumed today, and when
-// sessions were created, is read from the store at the start, so that a restart forgets nothing.
+// sessions were created, is read from the store at the start, so that a restart forgets nothing. Belongs to
+// the loop thread; store and clock must outlive it.
 class QuotaBook final : public ResourceController {
  public:
   // `defaults` hold for every tenant that has no quota of its own, `key_defaults` for every key.
@@ -26,8 +27,8 @@ class QuotaBook final : public ResourceController {
 
   // Reads what was consumed so far. Call once, before anything is admitted.
   Task<void> start();
-  // Writes what was charged and is not stored yet (egress). CPU time is stored with its records. Once a day
-  // it removes what was consumed more than kKeptDays ago.
+  // Stores what was charged since the last call (egress; CPU time is stored with its records). After an error
+  // the next call tries again. Once a day it removes what was consumed more than kKeptDays ago.
   Task<void> save();
 
   const Quotas& tenant_defaults() const { return defaults_; }

@@ -42,7 +42,7 @@ class ResourceController {
   virtual Result<void> admit(const Claim& claim) = 0;
   // Counts the claim as it is, without asking: what exists, exists (after a restart, or when it shrinks).
   virtual void hold(const Claim& claim) = 0;
-  // Gives it back. An unknown one is nothing.
+  // Gives the claim back. Does nothing if there is none of this id.
   virtual void release(std::string_view claim_id) = 0;
 
   // One call of somebody's, before anything of it is done: Quota::requests_per_second and requests_burst of

@@ -11,8 +11,9 @@
 
 namespace atl::quota {
 
-// Room for what is on its way to where it is counted; given back when this is destroyed, which is after it
-// can be counted there, or when it never comes.
+// Room that is reserved for something until it is stored and a meter counts it. The holder destroys the
+// reservation once it is stored, or when it turns out that it never will be. Copies share one reservation,
+// which ends with the last of them; it may outlive the Inventory.
 class Reservation {
  public:
   Reservation() = default;
@@ -22,7 +23,7 @@ class Reservation {
  private:
   friend class Inventory;
   std::uint64_t bytes_ = 0;
-  std::shared_ptr<void> given_back_;  // by its destructor; null: nobody counts
+  std::shared_ptr<void> given_back_;  // its deleter gives the room back; null: nobody bounds the holder
 };
 
 // What tenants have that is counted where it lies: bytes on the disk (Quota::stored_mb), volumes, templates.
@@ -36,7 +37,7 @@ class Inventory {
   Inventory(const Inventory&) = delete;
   Inventory& operator=(const Inventory&) = delete;
 
-  // Every meter must be callable as long as anybody asks.
+  // What the meter refers to must live as long as anyone calls count() or reserves.
   void add(Quota quota, Meter meter) { meters_.emplace_back(quota, std::move(meter)); }
   // By all meters of the quota together; bytes for Quota::stored_mb.
   Task<std::uint64_t> count(Quota quota, std::string tenant) const;

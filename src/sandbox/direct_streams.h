@@ -14,8 +14,8 @@ namespace atl::sandbox {
 class ProcessTap;
 
 // The streams of an interpreter that was forked into its sandbox with the host at the other end: two wake-ups
-// from request to result instead of four through the guest. What was written to standard output and errors
-// before a control message is told before it, and a tap that holds much holds the writer back.
+// from request to result instead of four through the guest. The tap gets what was written to standard output
+// and error before a control message before that message, and a tap that holds much holds the writer back.
 //
 // Belongs to the loop thread.
 class DirectStreams : public std::enable_shared_from_this<DirectStreams> {

@@ -19,7 +19,8 @@ class GuestExecution {
   GuestExecution(const boost::asio::any_io_executor& executor, ExecutionSpec spec);
 
   const ExecutionSpec& spec() const { return spec_; }
-  // Tells the listener; `bytes` count as held until it has heard that. Nothing is told after the end.
+  // Passes an event on to the listener; `bytes` count as held until the listener has taken it. Does nothing
+  // after the end.
   void add(ExecutionEvent event, std::size_t bytes);
   // As much of this output as the limit of the execution allows; the rest is dropped.
   struct Taken {
@@ -51,8 +52,8 @@ class GuestExecution {
 // More results of one execution end it.
 inline constexpr std::size_t kResultsMax = 128U << 20;
 
-// What its interpreter hears of a stream: after each event, when the stream is dropped, when its execution is
-// to be ended for this reason.
+// How a stream calls its interpreter: `heard` after each event, `gone` when the stream is dropped, `ended`
+// when its execution is to be ended for this reason.
 struct StreamCalls {
   std::function<void()> heard, gone;
   std::function<void(std::string)> ended;

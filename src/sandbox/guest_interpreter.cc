@@ -28,11 +28,18 @@ constexpr std::chrono::seconds kSparePatience{5};
 // An interrupt that is not heard is repeated, then the interpreter is killed.
 constexpr std::chrono::milliseconds kInterruptAgain{1000};
 constexpr int kInterrupts = 4;
-// A runner that listens while it waits is told first; a signal follows if its code keeps it from listening.
+// A runner that reads its control stream while its code waits gets a message first; a signal follows if the
+// code keeps it from reading.
 constexpr std::chrono::milliseconds kHearing{100};
 // Where a spare goes on, less is lost by being killed.
 constexpr int kInterruptsWithSpare = 2;
 constexpr const char* kGoesOn = "; the context goes on with its variables as they were before this execution";
+
+// Its runner takes ToRunner::interrupt while its code waits. Java's always does: there a signal is nobody's.
+bool hears_while_busy(Language language) {
+  return interpreter_language(language) == Language::javascript || language == Language::deno ||
+         language == Language::java;
+}
 
 }  // namespace
 
@@ -56,8 +63,8 @@ Task<void> GuestInterpreter::start() {
   const auto self = shared_from_this();
   if (info_.language == Language::python) {
     const auto forked = co_await start_from(InterpreterOrigin::forked);
-    // One that could not be forked into this sandbox (its user or directory are not there, say) is started as
-    // any program would be, and if that fails too, its words are the clearer ones.
+    // One that could not be forked into this sandbox (its user or directory do not exist, say) is started as
+    // any program would be. If that fails, too, its error is the clearer one.
     if (forked || info_.origin != InterpreterOrigin::forked) co_return forked;
   }
   lacks_interpreter_ = false;
@@ -297,13 +304,12 @@ void GuestInterpreter::say(std::string words) {
     boost::asio::co_spawn(executor_, write_all(process_, std::move(words)), boost::asio::detached);
 }
 
-// A signal says nothing about who is meant, and reaches what runs when it arrives; a word on the control
-// stream names its execution. Who only waits is told by a word, so that most signals meet code that is at
-// work.
+// A signal does not say which execution it is for and reaches whatever runs when it arrives; a message on the
+// control stream names its execution. Code that only waits gets a message, so that most signals meet code
+// that is at work.
 void GuestInterpreter::interrupt_current() {
   if (!current_ || !process_ || state_ != State::busy || mark_.empty()) return;
-  if (interpreter_language(info_.language) != Language::javascript && info_.language != Language::deno)
-    return interrupt_again(0);
+  if (!hears_while_busy(info_.language)) return interrupt_again(0);
   say(encode_message(ToRunner::interrupt, mark_));
   interrupt_later(kHearing, 0);
 }
@@ -476,8 +482,9 @@ bool GuestInterpreter::take_done(std::string_view payload) {
   return true;
 }
 
-// The interpreter is ready for more. Of what was cut short nothing goes on when that is told, and a signal
-// that was meant for this execution arrives before the next one begins.
+// The interpreter is ready for the next execution. Before the end of one that was cut short is reported,
+// everything that it started has ended; and a signal that was meant for it arrives before the next one
+// begins.
 void GuestInterpreter::finish_execution(Outcome outcome, std::uint64_t count, Spare spare) {
   if (current_ && process_ && (was_cut_short(outcome.ending) || was_signaled_)) {
     clock_.cancel(), interrupt_timer_.cancel();
@@ -504,7 +511,8 @@ Task<void> GuestInterpreter::finish_swept(std::shared_ptr<GuestInterpreter> self
                                           std::shared_ptr<GuestExecution> execution, Outcome outcome,
                                           std::uint64_t count, Spare spare) {
   if (const auto process = self->process_; process && !was_cut_short(outcome.ending)) {
-    // The guest does in order what it is told: whatever it was told to signal has its signal when it answers.
+    // The guest handles messages in order: when it answers this ping, every signal that it was asked to send
+    // before has been sent.
     std::string nothing;
     (void)co_await process->frames()->call(guest::Type::ping, std::move(nothing));
   } else if (process && process->since()) {

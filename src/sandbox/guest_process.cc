@@ -396,7 +396,7 @@ bool GuestProcess::exited(std::string_view payload) {
   return true;
 }
 
-// What it started and let go of is gone before anybody is told that it is.
+// Ends the processes that it left behind before its own end is reported.
 Task<void> GuestProcess::finish_swept(std::shared_ptr<GuestProcess> self, Outcome outcome) {
   // A stream that ends takes everything with it.
   Sweep sweep{.since_us = *self->since_us_};

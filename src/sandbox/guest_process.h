@@ -37,8 +37,8 @@ Task<std::uint32_t> sweep_background(std::shared_ptr<FrameStream> frames, Sweep 
 // Ended by us or by the kernel, and not by itself: nothing that belonged to it goes on.
 bool was_cut_short(Ending ending);
 
-// Who hears everything a process says, first hand: an Interpreter its process. May be gone before the
-// process.
+// Gets everything that a process writes, before anyone else: the Interpreter that the process runs for. It
+// may be destroyed before the process has ended.
 class ProcessTap {
  public:
   virtual ~ProcessTap() = default;
@@ -48,8 +48,8 @@ class ProcessTap {
   // Bytes of output it still holds; the process is held back accordingly (GuestProcess::grant()).
   virtual std::size_t held() const = 0;
   virtual void ended(const Outcome& outcome) = 0;
-  // It has ended like that, and its spare goes on in its place: nobody is told, everything else stays as it
-  // is.
+  // The process has ended with this outcome, and its spare goes on in its place. Listeners get no end of the
+  // process, and its streams stay as they are.
   virtual void continued(const Outcome& outcome) = 0;
   // The guest has heard which one its spare is (0: none).
   virtual void spare_known(std::uint32_t pid) = 0;

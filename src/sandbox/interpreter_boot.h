@@ -11,8 +11,7 @@
 
 namespace atl::sandbox {
 
-// The process that becomes an interpreter, and what it is told first: kinds of messages and
-// their payload.
+// The process that becomes an interpreter, and the first messages to it: their kinds and payloads.
 ProcessSpec runner_process(const InterpreterInfo& info);
 std::vector<std::pair<guest::ToRunner, std::string_view>> first_messages(const InterpreterInfo& info);
 

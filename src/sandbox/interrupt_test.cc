@@ -21,6 +21,8 @@ const Words kWords[] = {
      "import time\ntime.sleep(0.02)\nprint('done')", "v = 'kept'", "print(v)"},
     {Language::javascript, "1", "console.log('on'); await new Promise((yes) => setTimeout(yes, 300000))",
      "await new Promise((yes) => setTimeout(yes, 20)); console.log('done')", "v = 'kept'", "console.log(v)"},
+    {Language::java, "1", "System.out.println(\"on\"); Thread.sleep(300000);",
+     "Thread.sleep(20); System.out.println(\"done\");", "String v = \"kept\";", "System.out.println(v);"},
     {Language::shell, ":", "echo on; sleep 300", "sleep 0.02; echo done", "v=kept", "echo $v"},
 };
 

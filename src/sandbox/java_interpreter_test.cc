@@ -140,11 +140,14 @@ TEST_F(JavaInterpreterTest, ReportsItsDeathAndRestarts) {
           .outcome.signal,
       SIGKILL);
   expect_restart("System.out.print(\"back\")", "back");
-  // The machine does not give an ignored signal back.
+  // The machine does not give an ignored signal back; an interrupt needs none.
   attack("sun.misc.Signal.handle(new sun.misc.Signal(\"INT\"), sun.misc.SignalHandler.SIG_IGN);");
   ExecutionSpec endless;
   endless.code = "for (;;) {}";
   endless.wall_time = 500ms;
+  EXPECT_EQ(execute(endless).outcome.reason, "wall time limit of 0.500 s");
+  // What catches everything that stops it hears no interrupt at all.
+  endless.code = "for (;;) try { for (;;) {} } catch (Throwable all) {}";
   EXPECT_THAT(execute(endless).outcome.reason, HasSubstr("the interpreter was killed"));
   expect_restart("System.out.print(\"back\")", "back");
   attack("for (Thread t : Thread.getAllStackTraces().keySet()) if (t != Thread.currentThread()) t.stop();");

@@ -23,9 +23,9 @@ struct PtySize {
 
 enum class Stdin { closed, pipe };
 
-// When the end of a process is told: once everybody who inherited its output has closed it as well, as a
-// shell's pipeline waits; or when the process itself has ended, with what was written until then, as `docker
-// run` does it.
+// When the end of a process is reported. output: once every process that inherited its output has closed it,
+// too, as a shell's pipeline waits. process: when the process itself has ended, with what was written until
+// then, as `docker run` does it.
 enum class EndsWith { output, process };
 
 struct ProcessSpec {

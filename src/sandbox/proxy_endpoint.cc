@@ -129,6 +129,16 @@ Task<void> put(Files& files, std::string path, std::string text) {
 
 }  // namespace
 
+Result<void> check_port(Network network, std::uint16_t port) {
+  if (network == Network::egress && is_proxy_port(port))
+    return fail(Code::permission_denied, fmt::format("port {} is the sandbox's own way out", port));
+  return {};
+}
+
+void hide_proxy_ports(Network network, std::vector<std::uint16_t>& ports) {
+  if (network == Network::egress) std::erase_if(ports, is_proxy_port);
+}
+
 Task<void> open_proxy_endpoint(std::shared_ptr<GuestConnection> connection,
                                std::shared_ptr<egress::Proxy> proxy) {
   const auto executor = co_await asio::this_coro::executor;

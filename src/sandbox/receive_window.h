@@ -14,7 +14,8 @@ namespace atl::sandbox {
 // thread.
 class ReceiveWindow {
  public:
-  // `grant_at`: how many bytes must have been taken before the guest is told, so that it is not told of each.
+  // `grant_at`: how many bytes must have been taken before the guest gets a message that it may send more, so
+  // that there is not one for each read.
   explicit ReceiveWindow(std::uint32_t grant_at) : grant_at_(grant_at) {}
 
   // False if the guest broke the protocol: an empty or too large piece, or more than it may send.

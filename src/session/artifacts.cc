@@ -67,7 +67,7 @@ Task<void> OutputKeeper::add(std::string_view bytes) {
     CO_CHECK(co_await file_->write(std::move(head)));
   }
   const std::uint64_t wanted = std::min<std::uint64_t>(file_->size() + all.size(), file_max_);
-  // What did not fit once leaves a gap that nothing may follow.
+  // Once something did not fit, nothing more is written: the file would have a gap that nobody sees.
   if (wanted > granted_ && file_->size() < file_max_ && !full_) {
     CO_TRY(const std::uint64_t more, co_await room_.take(std::max(wanted - granted_, kPieceOfRoom)));
     granted_ += more;
@@ -97,7 +97,7 @@ namespace {
 constexpr std::chrono::milliseconds kSettled{50};
 
 // What is in the output directory; nothing, after one short question, if nothing ever was.
-Task<std::vector<sandbox::FileInfo>> look(std::shared_ptr<Live> live, std::shared_ptr<sandbox::Sandbox> from,
+Task<std::vector<sandbox::FileInfo>> look(LivePtr live, std::shared_ptr<sandbox::Sandbox> from,
                                           WallTime now) {
   auto directory = co_await from->files().stat(std::string(kOutputDirectory), std::string());
   if (directory && live->outputs().is_still_empty(directory->modified_at))
@@ -112,9 +112,8 @@ Task<std::vector<sandbox::FileInfo>> look(std::shared_ptr<Live> live, std::share
 
 }  // namespace
 
-Task<std::vector<Artifact>> collect_artifacts(std::shared_ptr<Live> live, store::Blobs* blobs,
-                                              ArtifactLimits limits, WallTime now, std::string record_id,
-                                              ArtifactRoom& room) {
+Task<std::vector<Artifact>> collect_artifacts(LivePtr live, store::Blobs* blobs, ArtifactLimits limits,
+                                              WallTime now, std::string record_id, ArtifactRoom& room) {
   std::vector<Artifact> artifacts;
   const std::shared_ptr<sandbox::Sandbox> from = live->sandbox();
   if (blobs == nullptr || !from) co_return artifacts;

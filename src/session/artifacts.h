@@ -64,9 +64,8 @@ class OutputKeeper {
 // Files of the output directory that are new or changed since the last look, copied into the artifact store.
 // What cannot be read (removed meanwhile, too big, a directory gone) is left out, not an error; so is what
 // there is no room for, until a later look finds some.
-Task<std::vector<Artifact>> collect_artifacts(std::shared_ptr<Live> live, store::Blobs* blobs,
-                                              ArtifactLimits limits, WallTime now, std::string record_id,
-                                              ArtifactRoom& room);
+Task<std::vector<Artifact>> collect_artifacts(LivePtr live, store::Blobs* blobs, ArtifactLimits limits,
+                                              WallTime now, std::string record_id, ArtifactRoom& room);
 
 std::string media_type_of(std::string_view path);
 

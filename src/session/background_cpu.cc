@@ -71,7 +71,8 @@ boost::asio::awaitable<void> BackgroundCpu::hold_to_quota(LivePtr live, std::chr
       dependencies_.controller->check(owner_of(*live), quota::Quota::cpu_seconds_per_day, 0, 0);
   if (spent) co_return background.clear_over();
   const auto over = background.add_over(used);
-  // What is being executed is ended by its own budget, and is somebody else's where it is not.
+  // While something is executed the processor time may be its own: its CpuBudget ends it, or it is of a
+  // caller who has time left.
   if (over < kAllowance || live->cpu().running() > 0) co_return;
   background.clear_over();
   std::string reason = spent.error().message();

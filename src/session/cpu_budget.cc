@@ -76,7 +76,8 @@ boost::asio::awaitable<void> CpuBudget::stop(std::shared_ptr<CpuBudget> self,
     if (self->over_ || !now) co_return;
     self->noted_ = self->subject_.live->cpu().read(*now, self->subject_.entered);
     self->controller_.note_cpu(self->subject_.claim_id, self->noted_);
-    // Beside others it cannot be told who uses it; they are ended as well, or may go on.
+    // While other executions run in the sandbox, nobody can say which of them uses the time: they have
+    // budgets of their own.
     if (self->subject_.live->cpu().running() <= 1 && *now > used + kToDie)
       co_return self->subject_.live->background().set_unstoppable(self->reason_);
   }

@@ -25,7 +25,7 @@ class CpuBudget : public std::enable_shared_from_this<CpuBudget> {
   struct Subject {
     std::string claim_id;
     quota::Holder holder;
-    std::shared_ptr<Live> live;
+    LivePtr live;
     double entered = 0;
   };
   using Stop = std::function<Task<void>(std::string reason)>;

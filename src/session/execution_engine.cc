@@ -158,8 +158,7 @@ void ExecutionEngine::identify(const Live& live, const auth::Principal& who, Exe
   record.status = Status::admitted;
 }
 
-Task<ExecutionRecord> ExecutionEngine::admit_tool(std::shared_ptr<Live> live, auth::Principal who,
-                                                  ToolCall call) {
+Task<ExecutionRecord> ExecutionEngine::admit_tool(LivePtr live, auth::Principal who, ToolCall call) {
   CO_CHECK(check_tool(live->facts(), call.name));
   ExecutionRecord record;
   record.kind = "tool";
@@ -201,8 +200,8 @@ void ExecutionEngine::give_back(const ExecutionRecord& record) {
                                    static_cast<std::uint64_t>(record.usage.cpu_time.count()));
 }
 
-Task<ExecutionRecord> ExecutionEngine::admit(std::shared_ptr<Live> live, auth::Principal who,
-                                             ExecutionRecord record, policy::Language language) {
+Task<ExecutionRecord> ExecutionEngine::admit(LivePtr live, auth::Principal who, ExecutionRecord record,
+                                             policy::Language language) {
   if (record.code.size() > options_.code_bytes_max) {
     co_return fail(Code::too_large, fmt::format("code is over {} bytes", options_.code_bytes_max));
   }
@@ -214,8 +213,7 @@ Task<ExecutionRecord> ExecutionEngine::admit(std::shared_ptr<Live> live, auth::P
   co_return record;
 }
 
-Task<void> ExecutionEngine::judge(std::shared_ptr<Live> live, ExecutionRecord& record,
-                                  policy::Language language) {
+Task<void> ExecutionEngine::judge(LivePtr live, ExecutionRecord& record, policy::Language language) {
   trace::Span span(record.trace, "policy");
   span.set("atoll.policy", live->facts().policy);
   CO_TRY(const policy::Verdict verdict,
@@ -244,7 +242,7 @@ Task<void> ExecutionEngine::judge(std::shared_ptr<Live> live, ExecutionRecord& r
   co_return Result<void>{};
 }
 
-Task<void> ExecutionEngine::finish(std::shared_ptr<Live> live, ExecutionRecord& record, SteadyTime started) {
+Task<void> ExecutionEngine::finish(LivePtr live, ExecutionRecord& record, SteadyTime started) {
   record.finished_at = dependencies_.clock->now();
   give_back(record);
   std::vector<store::ArtifactRow> rows;
@@ -276,8 +274,8 @@ void ExecutionEngine::end_with_session(const Live& live, ExecutionRecord& record
   if (!live.facts().reason.empty()) record.reason += ": " + live.facts().reason;
 }
 
-Task<void> ExecutionEngine::finish_failed(std::shared_ptr<Live> live, ExecutionRecord record,
-                                          SteadyTime started, Error error) {
+Task<void> ExecutionEngine::finish_failed(LivePtr live, ExecutionRecord record, SteadyTime started,
+                                          Error error) {
   record.exit_code = -1;
   if (error.code() == Code::canceled) {  // whoever waited left before it began
     record.status = Status::killed;
@@ -291,7 +289,7 @@ Task<void> ExecutionEngine::finish_failed(std::shared_ptr<Live> live, ExecutionR
   co_return co_await finish(live, record, started);
 }
 
-Task<std::shared_ptr<sandbox::Interpreter>> ExecutionEngine::prepare_environment(std::shared_ptr<Live> live,
+Task<std::shared_ptr<sandbox::Interpreter>> ExecutionEngine::prepare_environment(LivePtr live,
                                                                                  sandbox::Language language) {
   language = sandbox::interpreter_language(language);  // both share their variables
   if (auto found = live->interpreters().find(language)) co_return found;
@@ -305,10 +303,10 @@ Task<std::shared_ptr<sandbox::Interpreter>> ExecutionEngine::prepare_environment
 
 // Should this service be killed, the next one knows that there was an interpreter. Not before the caller's
 // next wait, which is for the interpreter's work.
-void ExecutionEngine::store_contexts(const std::shared_ptr<Live>& live) {
+void ExecutionEngine::store_contexts(const LivePtr& live) {
   boost::asio::post(
       dependencies_.executor, [executor = dependencies_.executor, store = dependencies_.store, live] {
-        auto put = [](store::Store* to, std::shared_ptr<Live> of) -> boost::asio::awaitable<void> {
+        auto put = [](store::Store* to, LivePtr of) -> boost::asio::awaitable<void> {
           if (auto stored = co_await to->put_session(to_row(of->facts(), of->incarnation())); !stored)
             of->mark_changed();
         };
@@ -316,7 +314,7 @@ void ExecutionEngine::store_contexts(const std::shared_ptr<Live>& live) {
       });
 }
 
-Task<std::shared_ptr<sandbox::Interpreter>> ExecutionEngine::create_interpreter(std::shared_ptr<Live> live,
+Task<std::shared_ptr<sandbox::Interpreter>> ExecutionEngine::create_interpreter(LivePtr live,
                                                                                 sandbox::Language language,
                                                                                 std::string cwd) {
   if (!live->traits().interpreters) {
@@ -332,7 +330,7 @@ Task<std::shared_ptr<sandbox::Interpreter>> ExecutionEngine::create_interpreter(
       dependencies_.executor, "start an interpreter", std::move(call), std::move(go_on));
 }
 
-Task<void> ExecutionEngine::cleanup_environment(std::shared_ptr<Live> live, std::string context) {
+Task<void> ExecutionEngine::cleanup_environment(LivePtr live, std::string context) {
   if (!live->sandbox()) co_return fail(Code::conflict, "the session has ended");
   const auto interpreters = live->sandbox()->interpreters();
   if (std::ranges::none_of(interpreters,
@@ -343,7 +341,7 @@ Task<void> ExecutionEngine::cleanup_environment(std::shared_ptr<Live> live, std:
   co_return co_await live->sandbox()->remove_interpreter(std::move(context));
 }
 
-Task<std::shared_ptr<sandbox::Interpreter>> ExecutionEngine::interpreter_for(std::shared_ptr<Live> live,
+Task<std::shared_ptr<sandbox::Interpreter>> ExecutionEngine::interpreter_for(LivePtr live,
                                                                              const ExecuteRequest& request,
                                                                              sandbox::Language language) {
   if (request.context.empty()) co_return co_await prepare_environment(live, language);
@@ -353,7 +351,7 @@ Task<std::shared_ptr<sandbox::Interpreter>> ExecutionEngine::interpreter_for(std
   co_return fail(Code::not_found, fmt::format("Context {} not found", request.context));
 }
 
-Task<ExecutionStart> ExecutionEngine::execute_code(std::shared_ptr<Live> live, auth::Principal who,
+Task<ExecutionStart> ExecutionEngine::execute_code(LivePtr live, auth::Principal who,
                                                    ExecuteRequest request) {
   CO_CHECK(check_env(request.env));
   const sandbox::Language language = language_of(*live, request);
@@ -393,7 +391,7 @@ Task<ExecutionStart> ExecutionEngine::execute_code(std::shared_ptr<Live> live, a
 }
 
 Task<std::shared_ptr<sandbox::Process>> ExecutionEngine::start_stateless(
-    std::shared_ptr<Live> live, std::string record_id, ExecuteRequest request, sandbox::Language language,
+    LivePtr live, std::string record_id, ExecuteRequest request, sandbox::Language language,
     std::chrono::milliseconds wall_time) {
   const std::shared_ptr<sandbox::Sandbox> in = live->sandbox();
   sandbox::ProcessSpec spec;
@@ -407,9 +405,8 @@ Task<std::shared_ptr<sandbox::Process>> ExecutionEngine::start_stateless(
 }
 
 // A stream that nobody reads any more keeps nothing further: what passed so far is what the record holds.
-Task<void> ExecutionEngine::finish_command(std::shared_ptr<Live> live, ExecutionRecord& record,
-                                           sandbox::Outcome outcome, std::shared_ptr<KeptOutput> kept,
-                                           SteadyTime started) {
+Task<void> ExecutionEngine::finish_command(LivePtr live, ExecutionRecord& record, sandbox::Outcome outcome,
+                                           std::shared_ptr<KeptOutput> kept, SteadyTime started) {
   record.status = status_of(outcome, false);
   record.exit_code = sandbox::exit_status(outcome);
   record.reason = outcome.reason;
@@ -440,8 +437,7 @@ std::shared_ptr<KeptOutput> ExecutionEngine::keep_output(const ExecutionRecord& 
   return std::make_shared<KeptOutput>(dependencies_.blobs, options_, std::move(room));
 }
 
-Task<CommandStart> ExecutionEngine::start_command(std::shared_ptr<Live> live, auth::Principal who,
-                                                  CommandRequest request) {
+Task<CommandStart> ExecutionEngine::start_command(LivePtr live, auth::Principal who, CommandRequest request) {
   const SteadyTime started = dependencies_.clock->steady();
   if (request.argv.empty() == request.shell.empty()) {
     co_return fail(Code::invalid_argument, "a command is either 'argv' or a line for the shell");
@@ -503,7 +499,7 @@ Task<CommandStart> ExecutionEngine::start_command(std::shared_ptr<Live> live, au
   co_return CommandStart(std::move(command));
 }
 
-Task<void> ExecutionEngine::take_over(std::shared_ptr<Live> live, std::shared_ptr<sandbox::Process> process) {
+Task<void> ExecutionEngine::take_over(LivePtr live, std::shared_ptr<sandbox::Process> process) {
   CO_TRY(store::RecordRow row,
          co_await dependencies_.store->get_record(live->facts().tenant, process->info().label));
   if (row.session_id != live->facts().session_id || row.finished_at)
@@ -514,7 +510,7 @@ Task<void> ExecutionEngine::take_over(std::shared_ptr<Live> live, std::shared_pt
     held.amounts[quota::Quota::executions] = 1;
     dependencies_.controller->hold(held);
   }
-  // What it wrote to the service before is not in this one, and nobody reads it now.
+  // The output that an earlier service read is lost, and nobody reads what comes now.
   record.out_truncated = record.err_truncated = true;
   auto kept = keep_output(record);
   kept->set_complete();
@@ -526,8 +522,8 @@ Task<void> ExecutionEngine::take_over(std::shared_ptr<Live> live, std::shared_pt
   co_return Result<void>{};
 }
 
-Task<ExecutionRecord> ExecutionEngine::run_command(std::shared_ptr<Live> live, auth::Principal who,
-                                                   CommandRequest request, std::string standard_input) {
+Task<ExecutionRecord> ExecutionEngine::run_command(LivePtr live, auth::Principal who, CommandRequest request,
+                                                   std::string standard_input) {
   if (!standard_input.empty()) request.stdin_mode = sandbox::Stdin::pipe;
   const OutputWatcher watch = std::move(request.watch);
   CO_TRY(CommandStart start, co_await start_command(live, who, std::move(request)));

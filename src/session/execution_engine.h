@@ -45,29 +45,28 @@ class ExecutionEngine {
   ExecutionEngine(Dependencies dependencies, Options options)
       : dependencies_(dependencies), options_(options) {}
 
-  Task<ExecutionStart> execute_code(std::shared_ptr<Live> live, auth::Principal who, ExecuteRequest request);
-  Task<CommandStart> start_command(std::shared_ptr<Live> live, auth::Principal who, CommandRequest request);
-  Task<ExecutionRecord> run_command(std::shared_ptr<Live> live, auth::Principal who, CommandRequest request,
+  Task<ExecutionStart> execute_code(LivePtr live, auth::Principal who, ExecuteRequest request);
+  Task<CommandStart> start_command(LivePtr live, auth::Principal who, CommandRequest request);
+  Task<ExecutionRecord> run_command(LivePtr live, auth::Principal who, CommandRequest request,
                                     std::string standard_input);
 
   // The two ends of a tool's record. No policy is asked: what the tool runs is asked about when it runs.
-  Task<ExecutionRecord> admit_tool(std::shared_ptr<Live> live, auth::Principal who, ToolCall call);
+  Task<ExecutionRecord> admit_tool(LivePtr live, auth::Principal who, ToolCall call);
   Task<ExecutionRecord> finish_tool(ExecutionRecord record);
 
   // A command of an earlier service that still runs: its record ends when it does. Code::not_found if its
   // label is no open record of the session.
-  Task<void> take_over(std::shared_ptr<Live> live, std::shared_ptr<sandbox::Process> process);
+  Task<void> take_over(LivePtr live, std::shared_ptr<sandbox::Process> process);
 
   // The session's interpreter for the language, made on first use; all executions that name no context share
   // it.
-  Task<std::shared_ptr<sandbox::Interpreter>> prepare_environment(std::shared_ptr<Live> live,
-                                                                  sandbox::Language language);
+  Task<std::shared_ptr<sandbox::Interpreter>> prepare_environment(LivePtr live, sandbox::Language language);
   // One more interpreter, of the caller's own. Passing failures are tried again: no code of a user has run in
   // it.
-  Task<std::shared_ptr<sandbox::Interpreter>> create_interpreter(std::shared_ptr<Live> live,
-                                                                 sandbox::Language language, std::string cwd);
+  Task<std::shared_ptr<sandbox::Interpreter>> create_interpreter(LivePtr live, sandbox::Language language,
+                                                                 std::string cwd);
   // Ends an interpreter. Code::not_found if the session has none of this id.
-  Task<void> cleanup_environment(std::shared_ptr<Live> live, std::string context);
+  Task<void> cleanup_environment(LivePtr live, std::string context);
 
   // What the session's policy says.
   Task<policy::Verdict> evaluate(std::string policy_name, std::string code, policy::Language language,
@@ -75,7 +74,7 @@ class ExecutionEngine {
 
  private:
   friend class RunningExecution;
-  friend boost::asio::awaitable<void> watch_command(ExecutionEngine*, std::shared_ptr<Live>,
+  friend boost::asio::awaitable<void> watch_command(ExecutionEngine*, LivePtr,
                                                     std::shared_ptr<sandbox::Process>, ExecutionRecord,
                                                     std::shared_ptr<class KeptOutput>, SteadyTime);
 
@@ -87,25 +86,23 @@ class ExecutionEngine {
   Result<void> claim(const ExecutionRecord& record);
   void give_back(const ExecutionRecord& record);
   // Asks quotas and policy and writes the first record.
-  Task<ExecutionRecord> admit(std::shared_ptr<Live> live, auth::Principal who, ExecutionRecord record,
+  Task<ExecutionRecord> admit(LivePtr live, auth::Principal who, ExecutionRecord record,
                               policy::Language language);
-  Task<void> judge(std::shared_ptr<Live> live, ExecutionRecord& record, policy::Language language);
+  Task<void> judge(LivePtr live, ExecutionRecord& record, policy::Language language);
   // Fills in how it ended and writes the last record.
-  Task<void> finish(std::shared_ptr<Live> live, ExecutionRecord& record, SteadyTime started);
+  Task<void> finish(LivePtr live, ExecutionRecord& record, SteadyTime started);
   static void end_with_session(const Live& live, ExecutionRecord& record);
   // The record of something that was admitted and then could not be run.
-  Task<void> finish_failed(std::shared_ptr<Live> live, ExecutionRecord record, SteadyTime started,
-                           Error error);
+  Task<void> finish_failed(LivePtr live, ExecutionRecord record, SteadyTime started, Error error);
   // A fresh interpreter for one piece of code.
-  Task<std::shared_ptr<sandbox::Process>> start_stateless(std::shared_ptr<Live> live, std::string record_id,
+  Task<std::shared_ptr<sandbox::Process>> start_stateless(LivePtr live, std::string record_id,
                                                           ExecuteRequest request, sandbox::Language language,
                                                           std::chrono::milliseconds wall_time);
-  Task<void> finish_command(std::shared_ptr<Live> live, ExecutionRecord& record, sandbox::Outcome outcome,
+  Task<void> finish_command(LivePtr live, ExecutionRecord& record, sandbox::Outcome outcome,
                             std::shared_ptr<class KeptOutput> kept, SteadyTime started);
   std::shared_ptr<class KeptOutput> keep_output(const ExecutionRecord& record) const;
-  void store_contexts(const std::shared_ptr<Live>& live);
-  Task<std::shared_ptr<sandbox::Interpreter>> interpreter_for(std::shared_ptr<Live> live,
-                                                              const ExecuteRequest& request,
+  void store_contexts(const LivePtr& live);
+  Task<std::shared_ptr<sandbox::Interpreter>> interpreter_for(LivePtr live, const ExecuteRequest& request,
                                                               sandbox::Language language);
 
   Dependencies dependencies_;

@@ -135,7 +135,7 @@ boost::asio::awaitable<void> Handover::end_orphans(Adoptable orphans) {
   }
 }
 
-// Each waits for its own processes to be gone, and none for another's.
+// All sessions end side by side: none waits for another one's processes.
 Task<void> Handover::end_all(std::string reason) {
   std::vector<LivePtr> all;
   for (const LivePtr& live : dependencies_.table->all())

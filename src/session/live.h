@@ -206,6 +206,8 @@ class Live {
   std::optional<SteadyTime> to_disk_at_;
 };
 
+// Shared by the table and by every coroutine that acts on the session: one that was removed from the table
+// lives until the last of them has ended.
 using LivePtr = std::shared_ptr<Live>;
 
 }  // namespace atl::session

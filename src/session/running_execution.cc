@@ -18,7 +18,8 @@ void log_unwritten(const ExecutionRecord& record, const Error& error) {
   log::error("a record could not be finished", {{"record", record.record_id}, {"error", error.message()}});
 }
 
-// What ended with its sandbox can no longer be asked what it used: the last look tells.
+// A process that ended with its sandbox has no usage of its own any more: the budget's last look stands for
+// it.
 void end_by_budget(const CpuBudget& budget, sandbox::Outcome& outcome) {
   if (outcome.ending != sandbox::Ending::exited)
     outcome.usage.cpu_time = std::max(outcome.usage.cpu_time, budget.noted());
@@ -48,8 +49,8 @@ void add_trace(const trace::Context& trace, TextMap& env) {
   if (trace.is_valid()) env.try_emplace("TRACEPARENT", trace::to_traceparent(trace));
 }
 
-RunningExecution::RunningExecution(ExecutionEngine* engine, std::shared_ptr<Live> live,
-                                   ExecutionRecord record, SteadyTime started)
+RunningExecution::RunningExecution(ExecutionEngine* engine, LivePtr live, ExecutionRecord record,
+                                   SteadyTime started)
     : engine_(engine),
       live_(std::move(live)),
       record_(std::move(record)),
@@ -94,8 +95,8 @@ RunningExecution::~RunningExecution() {
   record_.err = err_.text();
   record_.out_truncated = out_.truncated();
   record_.err_truncated = err_.truncated();
-  auto write = [](ExecutionEngine* engine, std::shared_ptr<Live> live, ExecutionRecord record,
-                  SteadyTime started, std::shared_ptr<sandbox::Process> process,
+  auto write = [](ExecutionEngine* engine, LivePtr live, ExecutionRecord record, SteadyTime started,
+                  std::shared_ptr<sandbox::Process> process,
                   std::optional<double> entered) -> boost::asio::awaitable<void> {
     if (process) {
       if (auto killed = co_await process->signal(SIGKILL); !killed) {
@@ -313,7 +314,7 @@ Task<sandbox::ProcessEvent> RecordedStream::next() {
   co_return std::move(*event);
 }
 
-boost::asio::awaitable<void> watch_command(ExecutionEngine* engine, std::shared_ptr<Live> live,
+boost::asio::awaitable<void> watch_command(ExecutionEngine* engine, LivePtr live,
                                            std::shared_ptr<sandbox::Process> process, ExecutionRecord record,
                                            std::shared_ptr<KeptOutput> kept, SteadyTime started) {
   std::optional<Live::Busy> busy(*live);

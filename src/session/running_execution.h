@@ -18,8 +18,7 @@ namespace atl::session {
 // guest and still writes the last record.
 class RunningExecution final : public Execution {
  public:
-  RunningExecution(ExecutionEngine* engine, std::shared_ptr<Live> live, ExecutionRecord record,
-                   SteadyTime started);
+  RunningExecution(ExecutionEngine* engine, LivePtr live, ExecutionRecord record, SteadyTime started);
   ~RunningExecution() override;
 
   Task<void> begin(ExecuteRequest request, sandbox::Language language, std::chrono::milliseconds wall_time);
@@ -47,7 +46,7 @@ class RunningExecution final : public Execution {
   void watch_budget();
 
   ExecutionEngine* engine_;
-  std::shared_ptr<Live> live_;
+  LivePtr live_;
   ExecutionRecord record_;
   SteadyTime started_;
   ArtifactRoom room_;
@@ -130,7 +129,7 @@ class Abandonment {
 };
 
 // Waits for the end of a command and writes its last record.
-boost::asio::awaitable<void> watch_command(ExecutionEngine* engine, std::shared_ptr<Live> live,
+boost::asio::awaitable<void> watch_command(ExecutionEngine* engine, LivePtr live,
                                            std::shared_ptr<sandbox::Process> process, ExecutionRecord record,
                                            std::shared_ptr<KeptOutput> kept, SteadyTime started);
 // Writes all of it, then closes. A program that does not read it is its own business.

@@ -78,6 +78,9 @@ Task<Session> Snapshots::restore(Principal who, std::string id, std::string snap
   }
   CO_TRY(auto hold, co_await found->take_turn());
   if (!is_live(found->state())) co_return fail(found->wrong_state(id));
+  // One that is an image of an engine may have been removed there: known before anything ends.
+  if (found->traits().images)
+    CO_CHECK(co_await found->provider()->snapshot_bytes(dependencies_.states->path(source.snapshot_id)));
   if (found->state() == State::paused) CO_CHECK(table.admit(found, SessionTable::Begin::resumed));
   table.enter(found, State::creating, "restore");
   const std::shared_ptr<sandbox::Sandbox> old = found->detach();

@@ -45,8 +45,8 @@ struct TenantBounds {
 //
 // Files are looked at when somebody asks: what changed in an operator's directory is there at the next call.
 // What a tenant adds is unpacked by the secure extraction of src/layer, checked, and kept under its digest
-// below `data`; nothing of it is executed here. Every member may be called from any thread; all of them block
-// on the disk.
+// below `data`; nothing of it is executed here. Every function may be called from any thread; all of them
+// block on the disk, so never call one on the loop thread.
 class Library {
  public:
   struct Options {
@@ -65,8 +65,8 @@ class Library {
   Result<void> declare(std::vector<Declared> declared);
 
   Listing list(std::string_view tenant, std::string_view agent = {}) const;
-  // Code::not_found. NAME@DIGEST (or its first 12 digits or more) is the skill with exactly these contents,
-  // as an immutable copy.
+  // Code::not_found if the tenant and the agent see none of this name. NAME@DIGEST (or 12 digits or more from
+  // its beginning) is the skill with exactly these contents, as an immutable copy.
   Result<Skill> find(std::string_view tenant, std::string_view name, std::string_view agent = {}) const;
   // "*" is every skill that the tenant and the agent may use. Each once, by name. Code::invalid_argument with
   // the field "skills" for one that is not there, and beyond kChosenMax.
@@ -84,8 +84,8 @@ class Library {
   // Everything of a tenant.
   Result<void> remove_all(const std::string& tenant);
 
-  // The directories whose contents sandboxes may be shown, for the provider, which is told once. A skill that
-  // comes later in another directory, or is a link to one, is shown as a copy.
+  // The directories whose contents sandboxes may be shown. The provider gets them once, at its start: a skill
+  // that comes later in another directory, or is a link to one, is shown as a copy.
   std::vector<std::string> roots();
   // A directory that looks like `skills/` of a session: an empty directory for each skill to be mounted on,
   // and a link with '_' for each '-' in a name, so that Python can import it. Made once for a set of names.
@@ -99,7 +99,7 @@ class Library {
   // The skill in a directory: as it was read last if no file in it changed since.
   Result<Skill> cached(const std::string& directory) const;
   Result<void> check_locked(const Declared& declared) const;
-  // False for what is shown as a copy instead: the provider was not told of it, or a link leads to it.
+  // False for what sandboxes see as a copy: it is below none of roots(), or a link leads to it.
   bool is_mountable(const std::string& directory) const;
   // Where pinned copies are: of what a tenant added below a directory of its own, of the rest below one.
   std::string pinned_place(Source source, std::string_view tenant) const;

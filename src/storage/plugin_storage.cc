@@ -37,8 +37,8 @@ Result<vfs::FileEntry> entry_in(std::string_view body) {
 
 }  // namespace
 
-Result<std::shared_ptr<PluginStorage>> PluginStorage::open(Options options, std::string space) {
-  std::shared_ptr<PluginStorage> storage(new PluginStorage(std::move(options), std::move(space)));
+Result<std::unique_ptr<PluginStorage>> PluginStorage::open(Options options, std::string space) {
+  std::unique_ptr<PluginStorage> storage(new PluginStorage(std::move(options), std::move(space)));
   TRY(storage->get_all());
   return storage;
 }

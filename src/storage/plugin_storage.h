@@ -21,7 +21,7 @@ class PluginStorage final : public vfs::MirroredStorage {
     std::chrono::milliseconds call_max{10'000};
   };
   // Code::unavailable if no process listens; Code::provider_failed with the plugin's own words if it refuses.
-  static Result<std::shared_ptr<PluginStorage>> open(Options options, std::string space);
+  static Result<std::unique_ptr<PluginStorage>> open(Options options, std::string space);
   static Result<void> discard(const Options& options, const std::string& space);
 
  private:

@@ -87,7 +87,7 @@ class S3Client::Handle {
 S3Client::S3Client(S3Address address) : address_(std::move(address)), handle_(std::make_unique<Handle>()) {}
 S3Client::~S3Client() = default;
 
-Result<std::shared_ptr<S3Client>> S3Client::make(S3Address address) {
+Result<std::unique_ptr<S3Client>> S3Client::make(S3Address address) {
   static const CURLcode ready = curl_global_init(CURL_GLOBAL_DEFAULT);
   if (ready != CURLE_OK) return fail(Code::internal, "libcurl does not start");
   const auto& at = address.endpoint;
@@ -96,7 +96,7 @@ Result<std::shared_ptr<S3Client>> S3Client::make(S3Address address) {
     return fail(Code::invalid_argument, "'endpoint' is https://HOST[:PORT], without a path");
   if (address.bucket.empty() || encoded(address.bucket) != address.bucket)
     return fail(Code::invalid_argument, "'bucket' is the name of a bucket");
-  std::shared_ptr<S3Client> client(new S3Client(std::move(address)));
+  std::unique_ptr<S3Client> client(new S3Client(std::move(address)));
   if (client->handle_->get() == nullptr) return fail(Code::internal, "libcurl does not start");
   return client;
 }

@@ -20,11 +20,11 @@ struct S3Address {
 // requests (AWS Signature Version 4). Names have letters, digits and "-_.~/" only. Calls block until the
 // server has answered, at most `kCallMax`; one at a time, from any thread.
 //
-// Errors: unavailable (no answer, or the server is busy; said again three times where that is harmless),
-// unauthenticated (the keys are refused), not_found (no such object or bucket).
+// Errors: unavailable (no answer, or the server is busy; the call was repeated three times where that is
+// harmless), unauthenticated (the keys are refused), not_found (no such object or bucket).
 class S3Client {
  public:
-  static Result<std::shared_ptr<S3Client>> make(S3Address address);
+  static Result<std::unique_ptr<S3Client>> make(S3Address address);
   ~S3Client();
   S3Client(const S3Client&) = delete;
   S3Client& operator=(const S3Client&) = delete;

@@ -51,7 +51,7 @@ void warn_of_unconditional(const S3Client& client, const vfs::StorageOptions& op
               {{"storage", bucket}});
 }
 
-Result<std::shared_ptr<S3Client>> client_of(const vfs::StorageOptions& options) {
+Result<std::unique_ptr<S3Client>> client_of(const vfs::StorageOptions& options) {
   S3Address address;
   address.endpoint = text_of(options, "endpoint");
   address.bucket = text_of(options, "bucket");
@@ -77,8 +77,8 @@ std::string S3Storage::base_name(std::uint64_t number) const {
   return fmt::format("{}/base/{:016x}", place_, number);
 }
 
-Result<std::shared_ptr<S3Storage>> S3Storage::open(std::shared_ptr<S3Client> client, std::string place) {
-  std::shared_ptr<S3Storage> storage(new S3Storage(std::move(client), std::move(place)));
+Result<std::unique_ptr<S3Storage>> S3Storage::open(std::unique_ptr<S3Client> client, std::string place) {
+  std::unique_ptr<S3Storage> storage(new S3Storage(std::move(client), std::move(place)));
   TRY(storage->get_all());
   return storage;
 }
@@ -175,8 +175,9 @@ vfs::StorageKind s3_kind() {
           .open = [](const vfs::StorageOptions& options,
                      const std::string& space) -> Result<std::shared_ptr<vfs::FileStorage>> {
             auto client = TRY(client_of(options));
-            auto opened = TRY(S3Storage::open(client, place_of(options, space)));
-            warn_of_unconditional(*client, options);
+            const S3Client& used = *client;  // the storage owns it
+            auto opened = TRY(S3Storage::open(std::move(client), place_of(options, space)));
+            warn_of_unconditional(used, options);
             return opened;
           },
           .discard = [](const vfs::StorageOptions& options, const std::string& space) -> Result<void> {

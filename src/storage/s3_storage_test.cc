@@ -53,7 +53,7 @@ class S3StorageTest : public testing::Test {
     server_ = &shared;
     place_ = std::string("p/") + testing::UnitTest::GetInstance()->current_test_info()->name();
   }
-  std::shared_ptr<S3Storage> open() { return S3Storage::open(server_->client(), place_).value(); }
+  std::unique_ptr<S3Storage> open() { return S3Storage::open(server_->client(), place_).value(); }
   S3Server* server_ = nullptr;
   std::string place_;
 };

@@ -72,7 +72,7 @@ S3Address S3Server::address() const {
   return {.endpoint = endpoint_, .bucket = "atoll", .access_key = "test", .secret_key = "secret"};
 }
 
-std::shared_ptr<S3Client> S3Server::client() const {
+std::unique_ptr<S3Client> S3Server::client() const {
   return S3Client::make(address()).value();
 }
 

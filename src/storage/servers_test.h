@@ -23,7 +23,7 @@ class S3Server {
 
   // False, and then the tests that need it are skipped by name, where the package cannot be had.
   static bool is_there();
-  std::shared_ptr<S3Client> client() const;
+  std::unique_ptr<S3Client> client() const;
   S3Address address() const;
   void end();
 

@@ -14,26 +14,27 @@
 
 namespace atl::telemetry {
 
-// A place outside that gets every event. Called by one thread; only stop() may come from another.
+// A receiver outside that gets every event. One thread calls it; only stop() may come from another.
 class EventTarget {
  public:
   virtual ~EventTarget() = default;
-  // A word of letters: its position is kept under it.
+  // A word of letters, which names the file that keeps the target's position.
   virtual std::string_view name() const = 0;
-  // Success: the other side has all of them. An error: they are sent again later, possibly some of them
-  // twice.
+  // Sends the events in order and blocks until the other side has them all. After an error all of them are
+  // sent again later, also those that had arrived.
   virtual Result<void> send(const std::vector<EventPtr>& events) = 0;
-  // What is under way is to end.
+  // Makes a send() that is under way return soon, and every later one fail.
   virtual void stop() = 0;
 };
 
 // POST of each event as JSON to an http or https URL, with X-Atoll-Event (its type) and X-Atoll-Delivery (its
 // id). With a secret, X-Atoll-Signature is "t=<seconds>,v1=<hex>" where hex is HMAC-SHA-256 of
-// "<seconds>.<body>". Any 2xx answer takes it; 400, 410, 413 and 422 mean that it will never be taken, and it
-// is let go.
+// "<seconds>.<body>". Any 2xx answer means that the receiver has it; 400, 410, 413 and 422 mean that it will
+// never accept this event, which is then skipped. Fails if `url` is no such URL; the receiver is not asked
+// here.
 Result<std::unique_ptr<EventTarget>> event_webhook(const std::string& url, const std::string& secret);
 // Publishes each event on "atoll.events.<tenant>.<type>" of a NATS server,
-// "nats://[user:password@]host:port". A batch has been taken once the server answered behind it.
+// "nats://[user:password@]host:port". A batch counts as sent once the server has answered a PING behind it.
 Result<std::unique_ptr<EventTarget>> event_nats(const std::string& url);
 
 struct DeliveryOptions {
@@ -44,10 +45,11 @@ struct DeliveryOptions {
 
 // Sends the events of a log to targets, in order and at least once. The log is the spool: a target that was
 // away goes on where it stopped, also after a restart, and misses only what the log no longer has. A new
-// target begins with the next event. Each has a thread, so that one that hangs holds up nobody.
+// target begins with the next event. Each has a thread of its own, so that one that hangs does not delay the
+// others. A failed batch is sent again after a pause, which doubles from first_pause to longest_pause.
 class Deliveries {
  public:
-  // `log` must outlive this.
+  // `log` must outlive this, and the thread that appends to it must be the one that destroys this.
   Deliveries(EventLog& log, DeliveryOptions options, std::vector<std::unique_ptr<EventTarget>> targets);
   ~Deliveries();
   Deliveries(const Deliveries&) = delete;

@@ -17,7 +17,8 @@
 
 namespace atl::telemetry {
 
-// Something that happened, for whoever follows from outside. Immutable.
+// Something that happened, for followers outside. Immutable, and shared by the log's memory, pages and
+// deliveries, none of which knows who is last.
 struct Event {
   std::uint64_t id = 0;  // grows by one, also over restarts
   std::string type;      // "session.created"
@@ -26,7 +27,7 @@ struct Event {
 };
 using EventPtr = std::shared_ptr<const Event>;
 
-// What somebody tells; the log adds id and time.
+// What append() is given; the log adds id and time. The views need to live for the call only.
 struct EventDraft {
   std::string_view type;
   std::string_view tenant, session_id, environment;
@@ -46,10 +47,12 @@ struct EventLogOptions {
 // catch up from. An event survives the end of the process once append() returned; it is not synced to the
 // disk, because records and the audit log hold what must never be lost.
 //
-// append() belongs to the loop thread; everything else may be called by any thread.
+// append() belongs to the loop thread; everything else may be called by any thread. Owns its files; two logs
+// must not share a directory.
 class EventLog {
  public:
-  // Goes on behind what is there. Half a line at the end, which a crash may leave, is cut off.
+  // Continues the log in the directory, or begins one. Half a line at the end, which a crash may leave, is
+  // cut off; lines that are no events are passed over.
   static Result<std::unique_ptr<EventLog>> open(EventLogOptions options);
   ~EventLog();
 
@@ -67,7 +70,9 @@ class EventLog {
   bool is_recent(std::uint64_t after) const;
   std::uint64_t last_id() const;
 
-  // Called behind every append, by its thread. The number takes it back.
+  // Calls the listener after every append, on the thread that appended and without a lock, so that it may
+  // call the log. The number is for unlisten(). A listener whose unlisten() comes from another thread than
+  // append()'s may be called once more after it returned.
   int listen(std::function<void()> listener);
   void unlisten(int number);
 

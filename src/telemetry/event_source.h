@@ -7,7 +7,8 @@
 
 namespace atl::telemetry {
 
-// Tells several observers, in this order. Belongs to the loop thread; they must outlive it.
+// Passes everything on to several observers, in this order. Belongs to the loop thread; the observers must
+// outlive it.
 class Observers final : public session::Observer {
  public:
   explicit Observers(std::vector<session::Observer*> all) : all_(std::move(all)) {}
@@ -39,7 +40,7 @@ class Observers final : public session::Observer {
 };
 
 // Makes events of what happens to sessions: session.*, execution.*, limit.hit and alert. Belongs to the loop
-// thread.
+// thread; `log` must outlive it.
 class EventSource final : public session::Observer {
  public:
   explicit EventSource(EventLog& log) : log_(log) {}

@@ -21,7 +21,7 @@ std::string_view content_type(Format format);
 // What the Accept header asks for; text where it does not name OpenMetrics.
 Format format_for(std::string_view accept);
 
-// A request whose trace shows why a class of a histogram was counted.
+// One measured request of a histogram's class, with the trace that shows what it did.
 struct Exemplar {
   trace::TraceId trace_id{};
   double seconds = 0;
@@ -43,7 +43,8 @@ class Histogram {
 
 using Labels = std::vector<std::pair<std::string_view, std::string>>;
 
-// Writes metrics of one answer. Every sample belongs to the family that was begun last.
+// Writes the metrics of one answer. counter(), gauge() and histogram() begin a family, and every sample()
+// belongs to the family that was begun last. Names and help must be plain ASCII; label values are escaped.
 class Exposition {
  public:
   explicit Exposition(Format format) : format_(format) {}
@@ -60,6 +61,7 @@ class Exposition {
     sample(labels, histogram.latency(), &histogram);
   }
 
+  // The whole answer. Nothing can be added afterwards.
   std::string done() &&;
 
  private:

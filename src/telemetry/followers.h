@@ -38,7 +38,8 @@ class Followers {
     return std::make_unique<Hold>(*this, tenant);
   }
   std::size_t count() const { return all_; }
-  // The thread on which those who were away read the log: it takes long, and nobody else waits behind it.
+  // The thread on which followers that were away read the log's files. It is apart from the worker pool,
+  // because such a read may take long.
   boost::asio::thread_pool& reading() { return reading_; }
 
  private:

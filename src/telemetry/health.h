@@ -18,13 +18,13 @@ struct ComponentState {
   std::string reason;  // why it is not ok, with the way out where there is one
 };
 
-// How the parts of the service are, and since when. Belongs to the loop thread.
+// The condition of each part of the service, and since when it is in it. Belongs to the loop thread.
 class Health {
  public:
   explicit Health(const Clock& clock = Clock::machine()) : clock_(clock) {}
 
-  // Asks `probe` whenever somebody looks; it must not wait. Names are unique. `remedy`: what to do when it is
-  // not ok, for whoever operates the service.
+  // look() calls `probe` each time; it must not block, and what it refers to must outlive this. The caller
+  // sees to it that names are unique. `remedy` tells the operator what to do when the part is not ok.
   void add(std::string name, std::function<ComponentState()> probe, std::string remedy = {});
 
   struct Component {

@@ -15,9 +15,9 @@
 
 namespace atl::telemetry {
 
-// What happened, as numbers: a reader of what sessions and the server report. Labels come from closed sets,
-// but for tenants, of which the first kTenantsMax have a label of their own and all others share "other".
-// Belongs to the loop thread.
+// Counts what sessions and the HTTP server report. Labels come from closed sets, so that nobody can make the
+// number of time series grow; tenants are the exception, and of those the first kTenantsMax have a label of
+// their own while all others share "other". Belongs to the loop thread. Numbers begin at zero at every start.
 class Metrics final : public session::Observer {
  public:
   static constexpr std::size_t kTenantsMax = 100;
@@ -30,10 +30,11 @@ class Metrics final : public session::Observer {
   void sampled(const session::Session& session, const sandbox::Usage& usage) override;
   void reached(const session::Session& session, const egress::Attempt& attempt) override;
   void served(const net::Access& access);
-  // How late the loop came to something that was due.
+  // How much later than planned the loop ran a timer.
   void loop_was_late(std::chrono::nanoseconds by) { loop_lag_.add(by); }
 
-  // Parts of the service with numbers of their own; called for every answer, in the order of adding.
+  // Parts of the service that count by themselves. Each is called for every answer, in the order of adding,
+  // and must not block; what it refers to must outlive this.
   using Part = std::function<void(Exposition&)>;
   void add(Part part) { parts_.push_back(std::move(part)); }
 

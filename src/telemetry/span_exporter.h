@@ -28,13 +28,14 @@ struct ExportOptions {
   std::chrono::milliseconds first_pause{500}, longest_pause{30'000};
 };
 
-// Sends spans to a collector as OTLP over HTTP, in JSON, from a thread of its own: whoever ends a span waits
-// for nobody, and a collector that is away costs spans beyond the queue's bound, nothing else.
+// Sends spans to a collector as OTLP over HTTP, in JSON, from a thread of its own. take() never blocks on the
+// network; while the collector is away, spans beyond queue_max are dropped and counted, and nothing else
+// suffers. Any thread may call its functions.
 class SpanExporter final : public trace::Sink {
  public:
-  // Is the process's sink from here on.
+  // Becomes the process's sink (base/trace.h) and starts the thread. There may be one at a time.
   explicit SpanExporter(ExportOptions options);
-  // Stops being the sink and ends the thread. What still waits is tried once more, for a second.
+  // Stops being the sink, sends what still waits once more for at most about a second, and ends the thread.
   ~SpanExporter() override;
 
   bool samples(const trace::TraceId& id) const override;

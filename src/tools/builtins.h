@@ -32,7 +32,7 @@ struct BuiltinAnswer {
   std::chrono::microseconds cpu_time{};  // of what it ran
 };
 
-// What an operation would run, for a policy to read: nothing of the guest's for those that run nothing.
+// The code that an operation would run, for a policy to read; empty for operations that run none.
 struct BuiltinCode {
   std::string text;
   policy::Language language = policy::Language::shell;

@@ -14,8 +14,8 @@
 // The parts of one call of a tool. Internal to the room; all of it belongs to the loop thread.
 namespace atl::tools {
 
-// The record of a call that has begun. Destroyed before it was finished, because whoever waited left, it is
-// finished as killed.
+// The record of a call that has begun. If it is destroyed before finish(), because the caller has left, it
+// finishes the record as killed, in the background. `service` must outlive it.
 class OpenCall {
  public:
   OpenCall(boost::asio::any_io_executor executor, session::Service* service, auth::Principal who,
@@ -42,7 +42,8 @@ class OpenCall {
   bool is_open_ = true;
 };
 
-// A sandbox that was made for one call and ends with it, whatever ends the call.
+// A sandbox that was made for one call. Its destructor ends the sandbox, in the background, whatever ended
+// the call; `service` must outlive it.
 class FreshSandbox {
  public:
   FreshSandbox(boost::asio::any_io_executor executor, session::Service* service, auth::Principal who,

@@ -10,7 +10,7 @@
 #include "os/task.h"
 #include "session/types.h"
 
-// What a tool tells while it runs.
+// What a tool reports while it runs.
 namespace atl::tools {
 
 struct ToolEvent {
@@ -25,8 +25,8 @@ struct ToolEvent {
   std::optional<double> progress, total;  // how far it is, and of how much; of Kind::progress only
 };
 
-// Told of each event in order, on the loop thread. What it waits for holds the tool back; an Error of it ends
-// the call as if the caller had left.
+// Called with each event in order, on the loop thread. While its Task waits, the tool's output is held back;
+// an Error from it ends the call as if the caller had left.
 using ToolWatcher = std::function<Task<void>(ToolEvent)>;
 
 // The event that a line of standard error stands for: {"progress": 3, "total": 10, "message": "page 3"}, of
@@ -49,8 +49,8 @@ class ProgressReader {
   std::string out_, err_;  // what waits for the rest of its character or line
 };
 
-// `watcher` for the output of one run; finish() tells what was held back. Shared, because the run holds it,
-// too.
+// Makes events of the output of one run and passes them to `watcher`; finish() passes on what was held back.
+// Shared, because the run holds the function that feed() gives and may end after the call.
 class WatchedOutput : public std::enable_shared_from_this<WatchedOutput> {
  public:
   WatchedOutput(ToolWatcher watcher, ProgressReader::Shown shown)

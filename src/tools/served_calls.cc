@@ -30,7 +30,7 @@ class Listed {
 
 }  // namespace
 
-// Somebody waits, somebody else has news.
+// Lets one coroutine wait until another raises it. A raise that comes before the wait is not lost.
 struct ServedCalls::Signal {
   explicit Signal(boost::asio::any_io_executor executor) : timer(std::move(executor)) {}
 
@@ -38,7 +38,7 @@ struct ServedCalls::Signal {
     is_raised = true;
     timer.cancel();
   }
-  // True: raised; false: `longest` has passed. Code::canceled if whoever waits is to leave.
+  // True: raised; false: `longest` has passed. Code::canceled if the coroutine that waits is canceled.
   Task<bool> wait(Duration longest) {
     if (!is_raised) {
       boost::system::error_code failed;

@@ -18,11 +18,12 @@
 
 namespace atl::tools {
 
-// Calls of tools that a process of the tenant's answers, wherever it runs: it takes calls, tells how far they
-// are and gives their results (`run: {client: true}`). A call that nobody takes, or whose caller has left, is
-// over; whoever tells more of it is told so.
+// Calls of tools that a process of the tenant's answers, wherever it runs (`run: {client: true}`): it takes
+// calls, reports their progress and gives their results. A call that nobody takes, or whose caller has left,
+// is over; tell() and finish() about it are Code::not_found.
 //
-// Belongs to the loop thread. Tenants never see each other's calls.
+// Belongs to the loop thread. Tenants never see each other's calls. A call is shared by its caller and the
+// list, from which either side may remove it first.
 class ServedCalls {
  public:
   struct Options {
@@ -51,8 +52,8 @@ class ServedCalls {
     boost::json::value input;
     WallTime deadline;
   };
-  // The oldest waiting call of one of these tools, which is the taker's from now on; nothing if none came
-  // within `wait`. Code::resource_exhausted if too many wait already.
+  // Waits for a call of one of these tools and gives the oldest, which nobody else can take from then on;
+  // nothing if none came within `wait`. Code::resource_exhausted if takers_max wait already.
   Task<std::optional<Offer>> take(std::string tenant, std::vector<std::string> tools,
                                   std::chrono::milliseconds wait);
   // Code::not_found if the call is over or is somebody else's.

@@ -334,8 +334,7 @@ Task<ToolResult> ToolExecutor::run_operation(auth::Principal who, ToolPtr tool, 
   co_return result;
 }
 
-// Nobody's sandbox is needed, but the session must be there and its agent must have the tool: admit_tool()
-// has seen to that.
+// It runs in no sandbox. That the session exists and that its agent has the tool was checked by admit_tool().
 Task<ToolResult> ToolExecutor::run_served(auth::Principal who, ToolPtr tool, ToolRequest request) {
   ServedCalls::Question question{std::move(who.tenant), tool->name, std::move(request.session_id),
                                  request.input, timeout_of(*tool, request)};

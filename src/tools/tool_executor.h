@@ -105,7 +105,7 @@ class ToolExecutor {
   ToolValidator validator_;
   ResultCache cache_;
   ServedCalls served_;
-  std::shared_ptr<Calls> calls_;
+  std::shared_ptr<Calls> calls_;  // shared with the calls under way, whose coroutines may be destroyed later
   std::map<std::pair<std::string, std::string>, ToolStatistics, std::less<>> statistics_;
   std::size_t forget_at_ = 1024;  // counts
 };

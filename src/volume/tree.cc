@@ -392,7 +392,9 @@ Result<Holding> Tree::holding() const {
     const os::TreeSize held = TRY(os::measure_tree(root_.get(), [&](const os::TreeSize& so_far) {
       return !check_room({so_far.bytes, so_far.inodes}, bounds_);
     }));
-    return Holding{held.bytes, held.inodes};
+    // What is on its way has its place, or many at once would have the same one.
+    const os::TreeSize coming = TRY(os::measure_tree(incoming_.get()));
+    return Holding{held.bytes + coming.bytes, held.inodes + coming.inodes};
   }
   const os::Space space = TRY(os::filesystem_space(root_.get()));
   return Holding{space.bytes_used, space.inodes_used};

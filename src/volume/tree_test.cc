@@ -211,6 +211,23 @@ TEST_F(TreeTest, TheSizeIsBounded) {
   EXPECT_NE(none.error().message().find("may hold 65536"), std::string::npos) << none.error().message();
 }
 
+TEST_F(TreeTest, WhatIsOnItsWayCounts) {
+  const Tree t = tree({.bytes_max = 64 << 10, .inodes_max = 100});
+  auto first = t.write("/first", {}, Existing::refuse), second = t.write("/second", {}, Existing::refuse);
+  ASSERT_TRUE(first && second);
+  ASSERT_TRUE(first->write(std::string(48 << 10, 'x')));
+  ASSERT_TRUE(second->write(std::string(48 << 10, 'x')));
+  EXPECT_GE(t.holding()->bytes, 96U << 10);
+  EXPECT_EQ(t.holding()->inodes, 2U);
+  EXPECT_EQ(code_of(t.write("/third", {}, Existing::refuse)), Code::no_space);
+  { auto given_up = std::move(*second); }
+  auto third = t.write("/third", {}, Existing::refuse);
+  ASSERT_TRUE(third);
+  EXPECT_EQ(code_of(third->write(std::string(20 << 10, 'x'))), Code::no_space);
+  ASSERT_TRUE(first->finish());
+  EXPECT_EQ(t.holding()->inodes, 2U) << "the file and what is on its way";
+}
+
 TEST_F(TreeTest, CountsAtAnyDepth) {
   const Tree t = tree({.bytes_max = 1 << 30});
   const std::uint64_t before = t.holding()->inodes;

@@ -487,6 +487,29 @@ def directories_that_come_later_need_a_restart():
         assert b"restart the service" not in client("POST", "/api/sessions", {"environment": "later"}).body
 
 
+def an_environment_that_is_added_later_has_its_own_limits():
+    """Both dialects read its file as they would have at the start, not as an environment without one."""
+    with running() as daemon:
+        registry = daemon.work / "registry"
+        (registry / "environments").mkdir(parents=True)
+        daemon.stop()
+        daemon.flags = ("--set", f"registry={registry}")
+        client = daemon.start().client()
+        if client.providers()[0]["name"] != "native":
+            return
+        client.fails(400, "invalid_argument", "POST", "/api/sessions", {"environment": "later"})
+        (registry / "environments" / "later.yaml").write_text(
+            "name: later\nlanguages: [python, shell]\ndefault_language: shell\npolicy: strict\nnetwork: none\nsudo: true\n"
+            "limits:\n  memory_mb: 333\n  disk_mb: 222\n  max_processes: 77\n  execution_time_seconds: 44\n")
+        made = client.ok("POST", "/api/sessions", {"environment": "later"})
+        told = {name: made["limits"][name] for name in ("memory_mb", "disk_mb", "max_processes", "execution_time_seconds")}
+        assert told == {"memory_mb": 333, "disk_mb": 222, "max_processes": 77, "execution_time_seconds": 44}, made["limits"]
+        assert made["policy"] == "strict", made
+        box = client.ok("POST", "/v2/sandboxes", {"templateID": "later"})
+        shown = client.ok("GET", "/sandboxes/" + box["sandboxID"])
+        assert (shown["templateID"], shown["memoryMB"], shown["diskSizeMB"]) == (box["templateID"], 333, 222), shown
+
+
 def keys_are_hashed_and_beyond_loopback_needed():
     with running() as daemon:
         client = daemon.client()
@@ -505,7 +528,7 @@ def keys_are_hashed_and_beyond_loopback_needed():
         assert refused.returncode != 0 and "key" in refused.stderr, refused
 
 
-ALL = (directories_that_come_later_need_a_restart, a_burst_of_a_thousand_is_admitted, slow_clients_hold_nobody_up, strange_bytes_are_answered_clearly,
+ALL = (directories_that_come_later_need_a_restart, an_environment_that_is_added_later_has_its_own_limits, a_burst_of_a_thousand_is_admitted, slow_clients_hold_nobody_up, strange_bytes_are_answered_clearly,
        what_is_not_used_ends_when_it_is_asked_for, what_is_paused_for_long_goes_to_the_disk, history_goes_by_age_and_by_size,
        nobody_asks_for_more_than_there_is, history_is_trimmed_within_a_tenant, stored_things_have_bounds, stored_bytes_have_bounds, build_logs_have_bounds_and_outlive_a_restart, old_templates_go,
        what_is_paused_survives_the_daemon, removed_groups_are_made_anew,

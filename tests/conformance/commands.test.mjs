@@ -28,6 +28,15 @@ test('a process killed by a signal is no clean exit', async () => {
   await assert.rejects(box.commands.run('kill -9 $$'), (error) => error instanceof CommandExitError && error.exitCode !== 0)
 })
 
+test('a process that was killed is gone when that is answered', async () => {
+  for (let round = 0; round < 20; ++round) {
+    const command = await box.commands.run('sleep 60', { background: true })
+    assert.equal(await box.commands.kill(command.pid), true)
+    const found = await box.commands.run(`kill -0 ${command.pid}`).catch((error) => error)
+    assert.ok(found instanceof CommandExitError, `round ${round}: it is still there`)
+  }
+})
+
 test('runs as user in its home', async () => {
   assert.equal((await box.commands.run('whoami')).stdout, 'user\n')
   assert.equal((await box.commands.run('pwd')).stdout, '/home/user\n')

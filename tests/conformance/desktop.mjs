@@ -36,6 +36,7 @@ const size = (png) => [Buffer.from(png).readUInt32BE(16), Buffer.from(png).readU
 
 test('the screen has a size, and a screenshot shows all of it', async () => {
   assert.deepEqual(await desktop.getScreenSize(), { width: 1024, height: 768 })
+  assert.deepEqual(await desktop.getCursorPosition(), { x: 512, y: 384 }, 'the pointer begins in the middle')
   const shot = await desktop.screenshot()
   assert.equal(Buffer.from(shot).subarray(1, 4).toString(), 'PNG')
   assert.deepEqual(size(shot), [1024, 768])

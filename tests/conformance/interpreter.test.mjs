@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
-import { interpreter, plane, sandbox, sleep } from './harness.mjs'
+import { interpreter, plane, sandbox, sleep, without } from './harness.mjs'
 
 const { Sandbox } = interpreter
 let box
@@ -61,7 +61,7 @@ test('contexts are apart', async () => {
   }
 })
 
-test('javascript', async () => {
+test('javascript', { skip: without('node') }, async () => {
   const run = await box.runCode('const a = 2; a * 3', { language: 'javascript' })
   assert.equal(run.text, '6')
   const logged = await box.runCode('console.log("from js")', { language: 'js' })
@@ -70,7 +70,7 @@ test('javascript', async () => {
   assert.equal(thrown.error.name, 'TypeError')
 })
 
-test('typescript runs in the context of javascript', async () => {
+test('typescript runs in the context of javascript', { skip: without('node') }, async () => {
   const js = (code) => box.runCode(code, { language: 'javascript' })
   const ts = (code) => box.runCode(code, { language: 'ts' })
   await js('const shared = 20')
@@ -115,7 +115,7 @@ test('a client that gives up interrupts the kernel', async () => {
   assert.ok(Date.now() - begin < 10_000)
 })
 
-test('native code that hears no interrupt costs no variables', async () => {
+test('native code that hears no interrupt costs no variables', { skip: without('spares') }, async () => {
   await box.runCode('kept = [1, 2, 3]')
   await sleep(1_000) // a copy is made when nothing runs
   await assert.rejects(box.runCode('kept.append(4)\nsum(range(10**15))', { timeoutMs: 1_000 }))

@@ -421,7 +421,17 @@ test('a person with a browser gets a page', async () => {
   assert.deepEqual([status, type], [502, 'text/html; charset=utf-8'])
   assert.match(text, /The sandbox is running but port is not open/)
   assert.match(text, new RegExp(`${box.sandboxId}, port 9`))
+  assert.match(text, /<title>Closed Port Error<\/title>/)
   assert.match((await ask('9-i00000000000000000000.e2b.localhost', browser))[2], /<h1>The sandbox was not found/)
-  for (const headers of [{ ...browser, accept: '*/*' }, { ...browser, 'user-agent': 'curl/8' }]) assert.match((await ask(`9-${box.sandboxId}.e2b.localhost`, headers))[1], /^application\/json/)
+  // As the original's proxy tells them apart (its TestHandleErrorContentNegotiation): scripts of a page have the browser's name too.
+  const agent = { 'user-agent': browser['user-agent'] }
+  for (const [headers, kind] of [[agent, 'text/html'], [{ ...agent, accept: '*/*' }, 'text/html'], [{ ...browser, 'sec-fetch-mode': 'navigate', 'x-requested-with': 'XMLHttpRequest' }, 'text/html'],
+    [{ ...agent, accept: 'application/json' }, 'application/json'], [{ ...agent, accept: '*/*', 'sec-fetch-mode': 'cors' }, 'application/json'],
+    [{ ...browser, 'sec-fetch-mode': 'same-origin' }, 'application/json'], [{ ...agent, 'x-requested-with': 'XMLHttpRequest' }, 'application/json'],
+    [{ ...browser, 'user-agent': 'curl/8' }, 'application/json'], [{}, 'application/json']]) {
+    const [code, got] = await ask(`9-${box.sandboxId}.e2b.localhost`, headers)
+    assert.equal(code, 502)
+    assert.ok(got.startsWith(kind), `${JSON.stringify(headers)}: ${got}`)
+  }
   assert.deepEqual((await ask('x-y.e2b.localhost', {}))[0], 404)
 })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import http from 'node:http'
 import { before, test } from 'node:test'
-import { eventually, plane, sandbox, sleep, url } from './harness.mjs'
+import { eventually, plane, sandbox, sleep, url, without } from './harness.mjs'
 
 let box
 before(async () => {
@@ -51,7 +51,7 @@ test('a closed port is 502 with its number', async () => {
     sandboxId: box.sandboxId, message: 'The sandbox is running but port is not open', port: 8999, code: 502 })
 })
 
-test('an upgraded connection passes both ways', async () => {
+test('an upgraded connection passes both ways', { skip: without('node') }, async () => {
   const script = `require('http').createServer().on('upgrade', (q, s, h) => {
     s.write('HTTP/1.1 101 Switching Protocols\\r\\nConnection: Upgrade\\r\\nUpgrade: echo\\r\\n\\r\\n')
     s.on('data', (d) => s.write('echo ' + d)) }).listen(8124)`

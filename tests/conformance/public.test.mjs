@@ -149,7 +149,7 @@ test('a sandbox answers MCP at its own address', { skip: !newest }, async () => 
 test('MCP servers that cannot be had here are refused by name', { skip: !newest }, async () => {
   const mcp = { browserbase: { apiKey: 'k', projectId: 'p' }, 'github/some/server': { runCmd: 'x' } }
   const before = (await answer('/v2/sandboxes')).body.length
-  await assert.rejects(Sandbox.create({ mcp }), /these servers cannot be had here: browserbase, github\/some\/server\. An empty 'mcp' gives/)
+  await assert.rejects(Sandbox.create({ mcp }), /Failed to start MCP gateway: these servers cannot be had here: browserbase, github\/some\/server\. An empty 'mcp' gives/)
   assert.equal((await answer('/v2/sandboxes')).body.length, before, 'nothing was made')
   for (const wrong of ['x', 7, ['exa']]) assert.equal((await answer('/v2/sandboxes', { method: 'POST', body: { templateID: 'mcp-gateway', mcp: wrong } })).status, 400)
   const said = []

@@ -135,29 +135,39 @@ class Engine:
         shutil.rmtree(self.work, ignore_errors=True)
 
 
-class RootlessPodman(Engine):
-    """Podman's service of an ordinary user, which is made for it and removed with it."""
+class Rootless(Engine):
+    """An engine of an ordinary user, who is made for it and removed with it."""
 
-    def __init__(self):
-        super().__init__("podman")
-        if not shutil.which("newuidmap"):
-            raise Unavailable("newuidmap is not installed (scripts/setup test)")
-        self.user = f"atollp{os.getpid()}"
+    def __init__(self, kind):
+        super().__init__(kind)
+        for program in ("newuidmap", *(("rootlesskit",) if kind == "docker" else ())):
+            if not shutil.which(program):
+                raise Unavailable(f"{program} is not installed (scripts/setup test)")
+        self.user = f"atoll{kind[0]}{os.getpid()}"
         subprocess.run(["useradd", "--no-create-home", "--home-dir", str(self.work), "--shell", "/bin/sh", self.user], check=True)
         self.number = pwd.getpwnam(self.user).pw_uid
-        for path in (self.work, self.work / "containers.conf"):
+        for path in (self.work, *self.work.glob("containers.conf")):
             os.chown(path, self.number, self.number)
-        self.command = ["setpriv", f"--reuid={self.number}", f"--regid={self.number}", "--clear-groups", self.command[0],
-                        "--storage-driver", "overlay", *self.command[1:]]
+        become = ["setpriv", f"--reuid={self.number}", f"--regid={self.number}", "--clear-groups"]
+        if kind == "podman":
+            self.command = [*become, self.command[0], "--storage-driver", "overlay", *self.command[1:]]
+        else:
+            kit = ["rootlesskit", "--net=host", "--copy-up=/etc", "--copy-up=/run", "--propagation=rslave", f"--state-dir={self.work}/kit"]
+            over_tcp = self.command.index(f"tcp://127.0.0.1:{self.port}")
+            local = self.command[:over_tcp - 1] + self.command[over_tcp + 1:]
+            # What lies there belongs to root's engine, if there is one.
+            self.command = [*become, *kit, "sh", "-c", 'rm -f /run/docker /run/containerd; exec "$@"', "sh", local[0], "--rootless",
+                            "--storage-driver=overlay2", *local[1:]]
 
     def environment(self):
         return {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": str(self.work), "XDG_RUNTIME_DIR": str(self.work),
                 "CONTAINERS_CONF": f"{self.work}/containers.conf"}
 
     def remove(self):
-        # What it started goes on without it: its own user's processes, and nobody else's.
-        subprocess.run([*self.command[:4], "podman", *self.command[5:11], "rm", "--all", "--force"], env=self.environment(),
-                       check=False, capture_output=True)
+        if self.kind == "podman":
+            # What it started goes on without it: its own user's processes, and nobody else's.
+            subprocess.run([*self.command[:4], "podman", *self.command[5:11], "rm", "--all", "--force"], env=self.environment(),
+                           check=False, capture_output=True)
         self.stop()
         for status in pathlib.Path("/proc").glob("[0-9]*"):
             try:

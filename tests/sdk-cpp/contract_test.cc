@@ -274,7 +274,67 @@ TEST_F(ContractTest, ToolsAndSkills) {
   EXPECT_THROW(session.tool("shout", Json::object({{"text", 1}})), InvalidArgumentError);
   client.remove_tool("shout");
   EXPECT_THROW(session.tool("shout"), NotFoundError);
+  EXPECT_THROW(session.tool("shout", Json::object(), {.on_stdout = [](auto) {}}), NotFoundError);
   EXPECT_TRUE(session.skills().empty());
+  EXPECT_FALSE(session.tools().empty());
+  EXPECT_TRUE(session.tools("mcp")[0]["inputSchema"].is_object());
+}
+
+TEST_F(ContractTest, AToolTellsWhatHappensWhileItRuns) {
+  Session session = client.create();
+  std::string out, err;
+  ToolOptions options;
+  options.on_stdout = [&](std::string_view text) { out += text; };
+  options.on_stderr = [&](std::string_view text) { err += text; };
+  ToolResult done =
+      session.tool("run_command", Json::object({{"command", "echo out; echo err >&2"}}), options);
+  EXPECT_TRUE(done.ok()) << done.raw.dump();
+  EXPECT_EQ(out, "out\n");
+  EXPECT_EQ(err, "err\n");
+  options.on_stdout = [](std::string_view) { throw std::logic_error("mine"); };
+  EXPECT_THROW(session.tool("run_command", Json::object({{"command", "echo 1; sleep 600"}}), options),
+               std::logic_error);
+  EXPECT_TRUE(wait_for([&] { return session.commands().list().empty(); }));
+  ToolResult slow =
+      session.tool("run_command", Json::object({{"command", "sleep 600"}}), {.timeout_seconds = 0.3});
+  EXPECT_EQ(slow.status, "timeout");
+}
+
+TEST_F(ContractTest, SkillsOfATenant) {
+  Session packing = client.create();
+  packing.files().write("/home/user/s/greet/SKILL.md",
+                        "---\nname: greet\ndescription: Says hello.\n---\nSay hello.\n");
+  FileReader reader = packing.files().open_archive("/home/user/s");
+  std::string archive;
+  for (std::string piece; !(piece = reader.read()).empty();) archive += piece;
+  EXPECT_THROW(client.add_skills("no archive"), ServiceError);
+  ASSERT_EQ(client.add_skills(archive).size(), 1U);
+  {
+    Session session = client.create({.skills = {"greet"}});
+    auto given = session.skills();
+    ASSERT_EQ(given.size(), 1U);
+    EXPECT_EQ(given[0].description, "Says hello.");
+    EXPECT_NE(session.commands().run("cat " + given[0].path + "/SKILL.md").stdout_text.find("Say hello."),
+              std::string::npos);
+  }
+  client.remove_skill("greet");
+  EXPECT_THROW(client.remove_skill("greet"), NotFoundError);
+}
+
+TEST_F(ContractTest, Catalog) {
+  auto named = [](const std::vector<Json>& all, const char* name) {
+    return std::ranges::any_of(all, [&](const Json& one) { return one["name"] == Json(name); });
+  };
+  EXPECT_TRUE(named(client.environments(), "host"));
+  EXPECT_NO_THROW(client.agents());
+  EXPECT_THROW(client.render_prompt("none"), NotFoundError);
+  auto all = [](SandboxClient used) -> Async<bool> {
+    std::string version = co_await used.version_async();
+    Json capabilities = co_await used.capabilities_async();
+    bool healthy = co_await used.healthy_async();
+    co_return healthy && !version.empty() && capabilities["providers"].is_array();
+  };
+  EXPECT_TRUE(all(client).get());
 }
 
 TEST_F(ContractTest, Terminals) {

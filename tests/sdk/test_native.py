@@ -5,7 +5,7 @@ import re
 import threading
 
 import pytest
-from atoll import RiskLevel, SecurityManager, embedded, errors
+from atoll import ConfigManager, RiskLevel, SecurityManager, embedded, errors
 from atoll.embedded import FileStorage, Policy, SandboxShell, VirtualFileSystem, file_entry
 
 if os.environ.get("ATOLL_NATIVE") == "0":
@@ -209,6 +209,33 @@ def test_the_security_manager_of_the_designs_needs_no_program(tmp_path, monkeypa
         SecurityManager(str(policies))
     with pytest.raises(errors.InvalidArgumentError, match="cobol"):
         manager.validate("x", "cobol")
+
+
+def test_settings_need_no_program(tmp_path, monkeypatch):
+    monkeypatch.delenv("ATOLL_PROGRAM", raising=False)
+    file = tmp_path / "config.yaml"
+    file.write_text("listen: 127.0.0.1:1\nworkers: 2\ncors:\n  origins: [a, b]\n")
+    sources = {"environment": {"HOME": str(tmp_path), "ATOLL_WORKERS": "3", "ATOLL_API_KEY": "e2b_" + "0" * 40,
+                               "ATOLL_URL": "http://x", "ATOLL_LISTN": "x"},
+               "arguments": {"session.ttl": "4h", "log.access": "/a # b"}}
+    asked = ConfigManager(file, program=os.environ["ATOLL"], **sources)
+    monkeypatch.setenv("PATH", "/nonexistent")
+    loaded = ConfigManager(file, **sources)
+    assert list(loaded.values().items()) == list(asked.values().items()) and loaded.warnings == asked.warnings != []
+    assert loaded.get("api_key") == "(set)" and loaded.origin("workers") == "environment ATOLL_WORKERS"
+    for wrong in ("listn: x\n", "workers: many\n", "- a\n", "a: [\n"):
+        file.write_text(wrong)
+        with pytest.raises(errors.ConfigurationError, match="config.yaml"):
+            ConfigManager(file, environment={})
+    with pytest.raises(errors.ConfigurationError, match="no setting 'worker'"):
+        ConfigManager(environment={}, arguments={"worker": "1"})
+    with pytest.raises(errors.ConfigurationError, match="none.yaml"):
+        ConfigManager(tmp_path / "none.yaml")
+    with pytest.raises(errors.ConfigurationError, match="UTF-8"):
+        ConfigManager(environment={"ATOLL_LOG_ACCESS": "\udcff"})
+    (tmp_path / "xdg/atoll").mkdir(parents=True)
+    (tmp_path / "xdg/atoll/config.yaml").write_text("workers: 7\n")
+    assert ConfigManager(environment={"XDG_CONFIG_HOME": str(tmp_path / "xdg")}).get("workers") == "7"
 
 
 def test_the_guide_runs_as_it_is_written(capsys):

@@ -1,6 +1,8 @@
 """Tools: an author's class becomes a tool of the service and is called inside a sandbox."""
 from __future__ import annotations
 
+import io
+import tarfile
 import threading
 
 import pytest
@@ -73,7 +75,28 @@ def test_a_published_tool_runs_inside_a_sandbox(client):
     finally:
         client.remove_tool("sdk_words")
     assert client.tools(format="openai")[0]["type"] == "function"
-    assert isinstance(client.skills(), list)
+
+
+def test_skills_of_ones_own(client):
+    text = b"---\nname: sdk-greet\ndescription: Says hello.\n---\nSay hello.\n"
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w") as archive:
+        entry = tarfile.TarInfo("sdk-greet/SKILL.md")
+        entry.size = len(text)
+        archive.addfile(entry, io.BytesIO(text))
+    with pytest.raises(errors.ServiceError):
+        client.add_skills(b"no archive")
+    assert [one["name"] for one in client.add_skills(packed.getvalue())] == ["sdk-greet"]
+    try:
+        assert "sdk-greet" in [one["name"] for one in client.skills()] and client.list_skills() == client.skills()
+        with client.create(skills=["sdk-greet"]) as session:
+            given = session.skills()
+            assert [one["description"] for one in given] == ["Says hello."] and session.list_skills() == given
+            assert "Say hello." in session.commands.run(f"cat {given[0]['path']}/SKILL.md").stdout
+    finally:
+        client.remove_skill("sdk-greet")
+    with pytest.raises(errors.NotFoundError):
+        client.remove_skill("sdk-greet")
 
 
 class SdkSteps(ToolBase):
@@ -86,6 +109,8 @@ class SdkSteps(ToolBase):
     def run(self, count):
         for i in range(count):
             self.progress(i + 1, count, f"step {i + 1}")
+        if count == 5:
+            return "x" * 5_000_000
         if count > 5:
             raise ValueError("too far")
         return count
@@ -125,10 +150,13 @@ def test_this_process_serves_calls(client):
             failed = session.tool("sdk_steps", {"count": 6})
             assert failed.status == "error" and failed.error["name"] == "ValueError", failed
             assert failed.error["value"] == "too far", failed
+            # A result that the service does not take is the call's failure, and the server goes on.
+            assert session.tool("sdk_steps", {"count": 5}).status == "error"
+            assert session.tool("sdk_steps", {"count": 1}).output == 1
     finally:
         stop.set()
         server.join()
-        assert answered == [2]
+        assert answered == [4]
     with pytest.raises(errors.NotFoundError):
         client.finish_tool_call("call_none", 1)
     with pytest.raises(errors.NotFoundError):

@@ -17,6 +17,12 @@ Async<void> call_plain(std::shared_ptr<Engine> engine, Request request, CallOpti
   co_await engine->send(std::move(request), std::move(call));
 }
 
+Async<std::vector<Json>> list_of(std::shared_ptr<Engine> engine, Request request, const char* name,
+                                 CallOptions call) {
+  Json answer = co_await call_json(std::move(engine), std::move(request), std::move(call));
+  co_return read_list(answer, name, read_json);
+}
+
 Request get_request(std::string path, Query query) {
   return {.method = "GET", .path = std::move(path), .query = std::move(query)};
 }
@@ -176,12 +182,10 @@ Async<Verdict> SandboxClient::validate_async(std::string code, std::string langu
 
 Async<std::vector<Json>> SandboxClient::tools_async(std::string format, std::string search,
                                                     CallOptions call) {
-  auto engine = engine_;
   Query query;
   if (!format.empty()) query.emplace_back("format", format);
   if (!search.empty()) query.emplace_back("search", search);
-  Json answer = co_await call_json(engine, get_request("/api/tools", std::move(query)), std::move(call));
-  co_return read_list(answer, "tools", read_json);
+  return list_of(engine_, get_request("/api/tools", std::move(query)), "tools", std::move(call));
 }
 
 Async<void> SandboxClient::put_tool_async(Json declaration, CallOptions call) {
@@ -230,11 +234,29 @@ Async<Json> SandboxClient::get_json_async(std::string path, Query query, CallOpt
   return call_json(engine_, get_request(std::move(path), std::move(query)), std::move(call));
 }
 
-bool SandboxClient::healthy(CallOptions call) {
+Async<Json> SandboxClient::capabilities_async(CallOptions call) {
+  return get_json_async("/api/capabilities", {}, std::move(call));
+}
+
+Async<std::vector<Json>> SandboxClient::environments_async(CallOptions call) {
+  return list_of(engine_, get_request("/api/environments"), "environments", std::move(call));
+}
+
+Async<std::vector<Json>> SandboxClient::agents_async(CallOptions call) {
+  return list_of(engine_, get_request("/api/agents"), "agents", std::move(call));
+}
+
+Async<std::string> SandboxClient::version_async(CallOptions call) {
+  Json answer = co_await get_json_async("/version", {}, std::move(call));
+  co_return read_version(answer);
+}
+
+Async<bool> SandboxClient::healthy_async(CallOptions call) {
   try {
-    return get_json("/health", {}, std::move(call))["status"] == Json("ok");
+    Json answer = co_await get_json_async("/health", {}, std::move(call));
+    co_return answer["status"] == Json("ok");
   } catch (const ConnectError&) {
-    return false;
+    co_return false;
   }
 }
 

@@ -28,13 +28,8 @@ ConfigManager::ConfigManager(ConfigSources sources) {
   from.environment = sources.environment ? *sources.environment : config::atoll_environment();
   // The client's own variables: no settings of the service, and no mistakes either.
   for (const char* name : {"ATOLL_URL", "ATOLL_PROGRAM"}) from.environment.erase(name);
-  if (sources.file) {
-    from.file = *sources.file;
-  } else if (!sources.environment) {
-    from.file = config::find_file("");
-  } else if (auto named = from.environment.find("ATOLL_CONFIG"); named != from.environment.end()) {
-    from.file = named->second;
-  }
+  const std::string named = sources.file.value_or("");
+  from.file = sources.environment ? config::find_file(named, from.environment) : config::find_file(named);
   from.flags = std::move(sources.arguments);
   auto loaded = config::Configuration::load(from);
   if (!loaded) throw ConfigurationError(loaded.error().message(), kConfigHint);

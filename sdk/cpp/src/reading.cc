@@ -272,6 +272,29 @@ ToolResult read_tool_result(const Json& json) {
           json};
 }
 
+std::string read_text(const Json& json) {
+  return Members(json, "event").text("text");
+}
+
+ToolProgress read_tool_progress(const Json& json) {
+  Members in(json, "progress");
+  ToolProgress told{in.number("progress"), std::nullopt, in.text_if("message")};
+  if (!json["total"].is_null()) told.total = in.number("total");
+  return told;
+}
+
+std::optional<ToolCall> read_tool_call(const Json& json) {
+  const Json& call = Members(json, "answer").at("call");
+  if (call.is_null()) return std::nullopt;
+  Members in(call, "call");
+  return ToolCall{in.text("call_id"), in.text("tool"), in.text("session_id"), in.at("input"),
+                  in.text("deadline_at")};
+}
+
+std::string read_version(const Json& json) {
+  return Members(json, "answer").text("version");
+}
+
 Skill read_skill(const Json& json) {
   Members in(json, "skill");
   return {in.text("name"),   in.text("description"), in.text("digest"),

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,7 +28,13 @@ FileInfo read_file(const Json& json);
 Unpacked read_unpacked(const Json& json);
 TerminalExit read_terminal_exit(const Json& json);
 ToolResult read_tool_result(const Json& json);
+// `text` of an event that brings output.
+std::string read_text(const Json& json);
+ToolProgress read_tool_progress(const Json& json);
+// Nothing if the answer says that no call came.
+std::optional<ToolCall> read_tool_call(const Json& json);
 Skill read_skill(const Json& json);
+std::string read_version(const Json& json);
 int read_port(const Json& json);
 Json read_json(const Json& json);
 

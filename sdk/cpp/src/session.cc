@@ -309,17 +309,6 @@ Async<Json> Session::set_network_async(Json rules, CallOptions call) {
   return call_json(state_->engine, std::move(request), std::move(call));
 }
 
-Async<ToolResult> Session::tool_async(std::string name, Json input, std::optional<double> timeout_seconds,
-                                      CallOptions call) {
-  auto state = state_;
-  Json body = Json::object({{"input", std::move(input)}});
-  set_if(body, "timeout_seconds", timeout_seconds);
-  Milliseconds time = std::max(state->wait, time_for(timeout_seconds, state->wait));
-  Request request = post_request(state->path("/tools/" + escape(name)), body);
-  Json answer = co_await call_json(state->engine, std::move(request), call, time);
-  co_return read_tool_result(answer);
-}
-
 Async<std::vector<Skill>> Session::skills_async(CallOptions call) {
   auto state = state_;
   Json answer = co_await call_json(state->engine, get_request(state->path("/skills")), call);

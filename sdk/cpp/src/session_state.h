@@ -38,6 +38,9 @@ Milliseconds time_for(std::optional<double> timeout_seconds, Milliseconds otherw
 Async<Json> call_json(std::shared_ptr<Engine> engine, Request request, CallOptions call,
                       std::optional<Milliseconds> usual = {});
 Async<void> call_plain(std::shared_ptr<Engine> engine, Request request, CallOptions call);
+// The list `name` of an answer as it came.
+Async<std::vector<Json>> list_of(std::shared_ptr<Engine> engine, Request request, const char* name,
+                                 CallOptions call);
 Request get_request(std::string path, Query query = {});
 Request post_request(std::string path, const Json& body);
 

@@ -7,6 +7,8 @@
 #include <iterator>
 #include <ostream>
 
+#include "tool_progress.h"
+
 namespace atl::client {
 namespace {
 
@@ -31,6 +33,14 @@ Json described(const ToolBase& tool, const std::string& format) {
 }  // namespace
 
 Json ToolBase::declaration(const std::vector<std::string>& command) const {
+  return declared(Json::object({{"command", Json(command)}}));
+}
+
+Json ToolBase::served_declaration() const {
+  return declared(Json::object({{"client", true}}));
+}
+
+Json ToolBase::declared(Json run) const {
   if (!is_tool_name(name)) {
     throw ConfigurationError(fmt::format("a tool is called '{}'", name),
                              "letters, digits, '_' and '-', a letter first, at most 64");
@@ -38,7 +48,7 @@ Json ToolBase::declaration(const std::vector<std::string>& command) const {
   if (description.empty())
     throw ConfigurationError(fmt::format("the tool '{}' has no description", name), "a model reads it");
   Json made = Json::object({{"name", name}, {"description", description}, {"input", input}});
-  made.set("run", Json::object({{"command", Json(command)}}));
+  made.set("run", std::move(run));
   if (!output.is_null()) made.set("output", output);
   if (timeout_seconds > 0) made.set("timeout_seconds", timeout_seconds);
   if (idempotent) made.set("idempotent", true);
@@ -91,8 +101,16 @@ std::vector<std::string> ToolRegistry::publish(SandboxClient& client, const std:
   return names();
 }
 
+std::vector<std::string> ToolRegistry::publish_served(SandboxClient& client) const {
+  for (const auto& entry : tools_) client.put_tool(entry.second->served_declaration());
+  return names();
+}
+
 int ToolRegistry::serve(const std::string& name, std::istream& in, std::ostream& out,
                         std::ostream& err) const {
+  // A sandbox takes such lines of standard error for progress.
+  detail::ProgressScope told(
+      [&](const ToolProgress& progress) { err << detail::progress_json(progress).dump() << std::endl; });
   try {
     std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
     out << call(name, Json::parse(text)).dump() << '\n' << std::flush;

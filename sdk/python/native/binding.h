@@ -50,5 +50,6 @@ void bind_storages(nb::module_& module);
 void bind_files(nb::module_& module);
 void bind_shell(nb::module_& module);
 void bind_policy(nb::module_& module);
+void bind_config(nb::module_& module);
 
 }  // namespace atl::python

@@ -1,6 +1,7 @@
 #include "binding.h"
 
-// atoll._native: the embedded filesystem, shell and policy. atoll.embedded is its public face.
+// atoll._native: the embedded filesystem, shell and policy (atoll.embedded is its public face), and the rules
+// of `atoll config`.
 namespace atl::python {
 
 void raise_error(const Error& error) {
@@ -20,9 +21,10 @@ nb::str text_of(std::string_view text) {
 }  // namespace atl::python
 
 NB_MODULE(_native, module) {
-  module.doc() = "The virtual filesystem, the shell and the policy of Atoll in this process.";
+  module.doc() = "The virtual filesystem, the shell, the policy and the settings of Atoll in this process.";
   atl::python::bind_storages(module);
   atl::python::bind_files(module);
   atl::python::bind_shell(module);
   atl::python::bind_policy(module);
+  atl::python::bind_config(module);
 }

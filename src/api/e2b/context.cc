@@ -7,11 +7,17 @@
 namespace atl::api::e2b {
 namespace {
 
-// A person with a browser: what scripts and clients send has no such pair.
+// A person with a browser, as the original's proxy knows one (its TestHandleErrorContentNegotiation):
+// browsers say of their own accord whether it is a page that they load, scripts of a page cannot. Where
+// nothing is said the name of the client decides, unless it asks for JSON.
 bool is_navigation(const net::Request& request) {
-  return request.method == net::Method::get &&
-         request.headers.get("User-Agent").find("Mozilla/") != std::string_view::npos &&
-         request.headers.get("Accept").find("text/html") != std::string_view::npos;
+  if (request.headers.get("User-Agent").find("Mozilla/") == std::string_view::npos) return false;
+  const std::string_view mode = request.headers.get("Sec-Fetch-Mode");
+  if (!mode.empty()) return mode == "navigate";
+  if (request.headers.get("X-Requested-With") == "XMLHttpRequest") return false;
+  const std::string_view accepts = request.headers.get("Accept");
+  return accepts.find("text/html") != std::string_view::npos ||
+         accepts.find("application/json") == std::string_view::npos;
 }
 
 std::string escaped(std::string_view text) {
@@ -62,14 +68,15 @@ bool is_answering(const Context& context, const std::string& sandbox_id) {
 net::Response place_error(const net::Request& request, const Object& body) {
   const int status = body.at("code").to_number<int>();
   if (!is_navigation(request)) return json_response(status, body);
-  const std::string title = escaped(body.at("message").as_string());
+  const std::string message = escaped(body.at("message").as_string());
+  const std::string title = body.contains("port") ? "Closed Port Error" : message;
   const std::string id = escaped(body.at("sandboxId").as_string());
   const std::string port =
       body.contains("port") ? fmt::format(", port {}", body.at("port").to_number<int>()) : "";
   net::Response page = net::Response::text(
       status, fmt::format("<!doctype html><html><head><meta charset=\"utf-8\"><title>{0}</title></head>"
-                          "<body><h1>{0}</h1><p>Sandbox {1}{2}</p></body></html>\n",
-                          title, id, port));
+                          "<body><h1>{1}</h1><p>Sandbox {2}{3}</p></body></html>\n",
+                          title, message, id, port));
   page.headers.set("Content-Type", "text/html; charset=utf-8");
   page.headers.set("Cache-Control", "no-store");
   return page;

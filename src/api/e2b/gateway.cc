@@ -5,8 +5,8 @@
 namespace atl::api::e2b {
 namespace {
 
-// Clients run it with the token that they will show. `{}` is what it can do: check_servers() refused more,
-// but whoever runs it by hand is told as well.
+// Clients run it with the token that they will show. `{}` is the only configuration that works:
+// check_servers() refuses others before, and the program says the same to a person who runs it by hand.
 constexpr std::string_view kProgram = R"sh(#!/bin/sh
 elsewhere='they are images from elsewhere. The tools of this sandbox are served for the configuration {}'
 if [ "$1" = pull ]; then
@@ -34,9 +34,9 @@ Result<void> check_servers(const Object& message, const std::string& environment
   for (const auto& [name, settings] : *servers)
     names += fmt::format("{}{}", names.empty() ? "" : ", ", std::string_view(name));
   return fail(Error(Code::invalid_argument,
-                    fmt::format("mcp: these servers cannot be had here: {}. An empty 'mcp' gives the "
-                                "sandbox's own tools at its MCP URL; a template of another name may bring "
-                                "a program mcp-gateway of its own",
+                    fmt::format("Failed to start MCP gateway: these servers cannot be had here: {}. An empty "
+                                "'mcp' gives the sandbox's own tools at its MCP URL; a template of another "
+                                "name may bring a program mcp-gateway of its own",
                                 names))
                   .with_field("mcp"));
 }

@@ -69,7 +69,7 @@ std::string error_line(std::string_view name, std::string_view value, std::strin
   return to_text(line) + "\n";
 }
 
-// How an execution that no exception ended is told.
+// The lines that say how an execution ended that no exception ended.
 std::string ending_lines(const session::ExecutionRecord& record) {
   using session::Status;
   std::string reason = record.reason.empty() ? std::string(session::to_string(record.status)) : record.reason;

@@ -2,6 +2,9 @@
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/use_awaitable.hpp>
 #include <csignal>
 
 #include "api/e2b/connect.h"
@@ -18,6 +21,16 @@ using sandbox::Outcome;
 using sandbox::Output;
 using sandbox::ProcessEvent;
 using ProcessPump = http::ClientPump<sandbox::ProcessStream, ProcessEvent>;
+
+// Clients look for a process that they killed as soon as that is answered. One that cannot end yet, because
+// it waits for a device, is not waited for longer.
+constexpr std::chrono::seconds kGonePatience{1};
+
+boost::asio::awaitable<void> expire_when_ended(std::shared_ptr<sandbox::Process> process,
+                                               std::shared_ptr<boost::asio::steady_timer> patience) {
+  (void)co_await process->wait();
+  patience->expires_after(std::chrono::seconds::zero());
+}
 
 bool is_outcome(const ProcessEvent& event) {
   return std::holds_alternative<Outcome>(event);
@@ -54,7 +67,7 @@ std::string end_event(const Outcome& outcome) {
   if (code != 0) end["exitCode"] = code;
   if (exited) end["exited"] = true;
   end["status"] = status;
-  // The status again, but what ran into a limit is told which.
+  // The status again; for one that ran into a limit, which limit it was.
   const bool known = exited || outcome.ending == Ending::signaled || outcome.ending == Ending::killed;
   if (code != 0) end["error"] = known || outcome.reason.empty() ? status : status + ": " + outcome.reason;
   return to_text(Object{{"event", Object{{"end", std::move(end)}}}});
@@ -235,7 +248,7 @@ Task<void> Envd::follow(Target target, net::Exchange& exchange, std::shared_ptr<
       co_return Result<void>();
     }
     std::string end = end_event(outcome);
-    // One whose time was over is no exit: clients that have not given up by themselves are told so.
+    // A process whose time was over did not exit: clients that still wait get an error instead.
     const Error late(Code::deadline_exceeded, "the process was ended: its time is over");
     std::string last = outcome.ending == Ending::timed_out
                            ? connect::end_of_stream(late)
@@ -273,6 +286,12 @@ Task<Object> Envd::process_send_signal(Target target, Object message, net::Reque
   if (number != SIGKILL && number != SIGTERM)
     co_return fail(Code::invalid_argument, "signal must be SIGKILL or SIGTERM");
   CO_CHECK(co_await process->signal(number));
+  if (number == SIGKILL) {
+    const auto patience = std::make_shared<boost::asio::steady_timer>(context_.executor, kGonePatience);
+    boost::asio::co_spawn(context_.executor, expire_when_ended(process, patience), boost::asio::detached);
+    boost::system::error_code ended;
+    co_await patience->async_wait(boost::asio::redirect_error(boost::asio::use_awaitable, ended));
+  }
   co_return Object();
 }
 

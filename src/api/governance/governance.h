@@ -13,7 +13,7 @@
 
 namespace atl::api::governance {
 
-// All of it outlives the router.
+// What the routes use. Everything outlives the router; all pointers must be set.
 struct Dependencies {
   const Admission* admission = nullptr;
   auth::Keys* keys = nullptr;
@@ -26,8 +26,8 @@ struct Dependencies {
   std::chrono::seconds grace{0};  // between the removal of a tenant and its end
 };
 
-// Adds /api/whoami, /api/roles, /api/keys, /api/tenants and /api/usage to the router of the REST dialect,
-// whose error renderer is set already.
+// Adds /api/whoami, /api/roles, /api/keys, /api/tenants and /api/usage to the router of the REST dialect. The
+// router's error renderer must be set already. Handlers run on the loop thread.
 void mount(net::Router& router, const Dependencies& dependencies);
 
 }  // namespace atl::api::governance

@@ -14,8 +14,10 @@
 
 namespace atl::api::mcp {
 
-// A command that runs while its caller does something else, and the end of what it wrote. Offsets count all
-// bytes it ever wrote, standard output and error in the order in which they came.
+// A command that runs while its caller does something else, and the last kKeptBytes of what it wrote. Offsets
+// count all bytes it ever wrote, standard output and error in the order in which they came. Shared by the
+// list of commands, the coroutine that reads its output and the calls that wait for it. Belongs to the loop
+// thread.
 class BackgroundCommand {
  public:
   BackgroundCommand(boost::asio::any_io_executor executor, const session::Session& session,
@@ -37,9 +39,9 @@ class BackgroundCommand {
   std::string_view from(std::uint64_t offset, std::size_t most) const;
   void append(std::string_view bytes);
   void finish(sandbox::Outcome how);
-  // Until there is something after `offset`, it ended, or the time passed.
+  // Returns once there is output after `offset`, the command has ended, or the time has passed.
   boost::asio::awaitable<void> wait(std::uint64_t offset, std::chrono::milliseconds time);
-  // Whether the key may know of it.
+  // Whether the caller is of its tenant, may execute, and has its session in scope.
   bool is_open_to(const auth::Principal& who) const;
 
  private:
@@ -50,8 +52,8 @@ class BackgroundCommand {
 
 using BackgroundCommandPtr = std::shared_ptr<BackgroundCommand>;
 
-// The commands that tools started, by handle. A tenant has at most kTenantMax; ended ones make room, the
-// oldest first, and go after a while. Belongs to the loop thread.
+// The commands that tools started, by handle. A tenant has at most kTenantMax. An ended one is kept for
+// kEndedKept, or until a new one needs its place; the oldest goes first. Belongs to the loop thread.
 class BackgroundCommands {
  public:
   explicit BackgroundCommands(boost::asio::any_io_executor executor) : executor_(std::move(executor)) {}
@@ -59,11 +61,12 @@ class BackgroundCommands {
   static constexpr std::size_t kTenantMax = 64;
   static constexpr std::chrono::minutes kEndedKept{30};
 
-  // Code::resource_exhausted if so many run already. Asked before one is started.
+  // Code::resource_exhausted if the tenant's commands all run and there is no place for another. Called
+  // before a command is started.
   Result<void> check_room(const std::string& tenant);
   // Keeps it and reads what it writes until it ends.
   BackgroundCommandPtr keep(const session::Session& session, session::Command command, std::string line);
-  // Code::not_found, also for what the caller may not know of.
+  // Code::not_found, also if the command exists and the caller may not see it.
   Result<BackgroundCommandPtr> find(const auth::Principal& who, const std::string& id) const;
 
  private:

@@ -21,8 +21,8 @@ class Bell {
   void ring() {
     for (boost::asio::steady_timer* waiting : waiting_) waiting->cancel();
   }
-  // Until it rings or the time passed; the caller looks what became of it. A canceled coroutine does not come
-  // back.
+  // Returns when it rings or the time has passed, without saying which: the caller looks at what it waited
+  // for. If the coroutine is canceled meanwhile, the wait throws and so ends it.
   boost::asio::awaitable<void> wait(std::chrono::milliseconds time) {
     co_await boost::asio::this_coro::throw_if_cancelled(true);
     boost::asio::steady_timer timer(executor_, time);

@@ -16,7 +16,7 @@
 // What the methods of this room share. Internal to the room.
 namespace atl::api::mcp {
 
-// State that is no connection's.
+// What all connections and calls share. Calls hold it, because one may run on after the Server is gone.
 struct Shared {
   Dependencies parts;
   BackgroundCommands commands;
@@ -31,7 +31,8 @@ struct Shared {
         state_key(random_hex(32)) {}
 };
 
-// One request on its way through a method.
+// One request on its way through a method. Shared by the method's coroutine and by the delivery of its
+// answer, either of which may end first. Belongs to the loop thread.
 class Call {
  public:
   std::shared_ptr<Shared> shared;
@@ -47,16 +48,17 @@ class Call {
   session::Service& service() const { return *shared->parts.service; }
   const bj::object& meta() const;
 
-  // Tells the client that something goes on, if it asked to be told. `done` must grow.
+  // Sends the client a notification of progress, if it asked for them. `done` must grow from call to call.
   void progress(double done, std::optional<double> total, std::string message);
   bool wants_progress() const;
-  // If the client wants to hear of this level.
+  // Sends the client a log message, if it asked for messages of this level.
   void log(LogLevel level, std::string message, bj::object data = {});
   // Whether the client said that it has the capability ("elicitation").
   bool client_has(std::string_view capability) const;
   std::string client() const;
 
-  // Text that only we can have written, and what it holds. Code::invalid_argument if somebody else did.
+  // State that a client carries from one request to the next, signed so that it cannot be changed.
+  // unsealed() gives it back, or Code::invalid_argument if this service did not write it.
   std::string sealed(const bj::value& state) const;
   Result<bj::value> unsealed(std::string_view text) const;
 };

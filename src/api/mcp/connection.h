@@ -22,20 +22,22 @@
 
 namespace atl::api::mcp {
 
-// A request under way. It outlives whoever waits for it until it ends or is canceled.
+// A request under way. It goes on without the client that waits for it, until it ends or is canceled. Shared
+// by its coroutine and by everyone who may cancel it.
 struct Running {
   boost::asio::cancellation_signal signal;
   bool canceled = false, ended = false;
 
-  // Ends what it runs. Nothing of it is answered then.
+  // Cancels its coroutine. The client then gets no answer. Does nothing the second time.
   void cancel() {
     if (ended || std::exchange(canceled, true)) return;
     signal.emit(boost::asio::cancellation_type::terminal);
   }
 };
 
-// What a client of the revisions before 2026-07-28 began with `initialize`. Known to it as Mcp-Session-Id;
-// the word session is the session service's. Belongs to the loop thread.
+// What a client of the revisions before 2026-07-28 began with `initialize`. The protocol calls it a session
+// (Mcp-Session-Id); here that word means the session service's. Shared by Connections and the requests under
+// way: a connection that was closed lives until the last of them has ended. Belongs to the loop thread.
 class Connection {
  public:
   Connection(boost::asio::any_io_executor executor, std::string id, auth::Principal owner, Revision revision,
@@ -44,7 +46,7 @@ class Connection {
   const std::string& id() const { return id_; }
   Revision revision() const { return revision_; }
   const auth::Principal& owner() const { return owner_; }
-  // The member `capabilities` of what it said at first.
+  // The member `capabilities` of the client's `initialize`.
   const bj::object& capabilities() const { return capabilities_; }
   const std::string& client() const { return client_; }
   bool belongs_to(const auth::Principal& who) const {
@@ -58,18 +60,19 @@ class Connection {
   std::chrono::steady_clock::time_point used = std::chrono::steady_clock::now();
   std::shared_ptr<Outbox> own = nullptr;  // of the stream that the client has open; null: none
 
-  // Requests by their ids. A second one with the id of one that runs is refused by begin().
+  // Requests by their ids. begin() returns false, and changes nothing, if one of this id runs or if
+  // kRunningMax run already; every other begin() is followed by one end().
   bool begin(const bj::value& id, std::shared_ptr<Running> running, std::shared_ptr<Outbox> outbox);
   void end(const bj::value& id);
   void cancel(const bj::value& id);
   bool is_idle() const { return running_.empty() && own == nullptr; }
-  // A stream that a client can come back to; null if it is not known (any more).
+  // A stream that a client can come back to; null if there is none of this name, or no longer.
   std::shared_ptr<Outbox> stream(const std::string& name) const;
-  // Its answer has arrived: nobody comes back.
+  // The client has the whole answer of this stream, which is therefore forgotten.
   void delivered(const std::string& name);
 
-  // Asks the client something on the stream of a request, and waits for its answer: the member `result`.
-  // Code::unsupported with the client's own words if it refuses.
+  // Sends the client a request on the stream of one of its own, and waits for the answer: the member
+  // `result`. Code::unsupported with the client's own words if it refuses.
   Task<bj::object> ask(std::shared_ptr<Outbox> outbox, std::string method, bj::object params);
   void answered(const bj::object& message);
 
@@ -118,7 +121,7 @@ class Connections {
     std::size_t all = 8'192;
     std::chrono::minutes idle{60};
   };
-  // `on_close` is told of every connection that ends.
+  // `on_close` is called with every connection that ends, while it still exists.
   Connections(boost::asio::any_io_executor executor, Limits limits,
               std::function<void(const Connection&)> on_close)
       : executor_(std::move(executor)), limits_(limits), on_close_(std::move(on_close)) {}

@@ -46,14 +46,14 @@ class Dialect {
  public:
   explicit Dialect(Dependencies dependencies);
   ~Dialect();
-  // The router must not serve any more when this goes.
+  // Adds the routes. The router must have stopped serving before this is destroyed.
   void mount(net::Router& router);
-  // MCP at an address of one sandbox, for whoever shows the token that lies inside it; bound to that sandbox.
-  // For requests that a rule of the admission let through to the sandbox.
+  // Serves MCP at the address of one sandbox, bound to that sandbox, to whoever shows the token that lies
+  // inside it. The caller's admission has let the request through to the sandbox already.
   Task<void> serve_sandbox(net::Exchange& exchange, const session::Session& session);
-  // A key that ended: its connections do, too.
+  // Closes the connections of a key that is no longer in force.
   void end_key(const std::string& key_id);
-  // Streams that are open end, so that the service can stop. Connections stay closed from then on.
+  // Ends all open streams, so that the service can stop. No connection can be opened afterwards.
   void close();
 
  private:

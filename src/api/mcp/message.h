@@ -28,7 +28,7 @@ inline constexpr int kUnsupportedRevision = -32022;
 
 inline constexpr std::size_t kUriMax = 4'096;  // of what is watched, which is kept
 
-// A request that cannot be answered by a result.
+// Why a request gets an error instead of a result.
 struct Fault {
   int code = kInternalError;
   std::string message;

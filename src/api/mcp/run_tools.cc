@@ -60,24 +60,25 @@ bool is_finished(const session::Event& event) {
   return std::holds_alternative<session::Finished>(event);
 }
 
-Task<void> follow(CallPtr call, std::unique_ptr<session::Execution> execution, std::shared_ptr<Ran> ran) {
+// `ran` is the caller's, who waits for this.
+Task<void> follow(CallPtr call, std::unique_ptr<session::Execution> execution, Ran& ran) {
   http::Pump<session::Execution, session::Event> pump(call->parts().executor, std::move(execution),
                                                       is_finished);
   Heartbeat heartbeat(call);
   while (true) {
     auto event = co_await pump.take(heartbeat.interval());
     if (!event) {
-      heartbeat.beat(ran->out.last_line());
+      heartbeat.beat(ran.out.last_line());
       continue;
     }
     if (!*event) co_return fail(std::move(*event).error());
     if (const auto* output = std::get_if<sandbox::Output>(&**event)) {
-      (output->stream == sandbox::Stream::err ? ran->err : ran->out).add(output->bytes);
-      heartbeat.beat_if_due(ran->out.last_line());
+      (output->stream == sandbox::Stream::err ? ran.err : ran.out).add(output->bytes);
+      heartbeat.beat_if_due(ran.out.last_line());
     } else if (auto* result = std::get_if<sandbox::ResultBundle>(&**event)) {
-      ran->results.push_back(std::move(*result));
+      ran.results.push_back(std::move(*result));
     } else if (auto* finished = std::get_if<session::Finished>(&**event)) {
-      ran->record = std::move(finished->record);
+      ran.record = std::move(finished->record);
       co_return Result<void>();
     }
   }
@@ -166,14 +167,12 @@ ToolReply code_reply(const std::string& sandbox, Ran& ran) {
 // A command that nobody waits for any more ends, whatever made its caller leave.
 struct Abandoned {
   boost::asio::any_io_executor executor;
-  std::shared_ptr<session::Command> command;
+  session::Command command;
   bool done = false;
   ~Abandoned() {
     if (done) return;
-    auto end = [](std::shared_ptr<session::Command> left) -> boost::asio::awaitable<void> {
-      co_await left->abandon();
-    };
-    boost::asio::co_spawn(executor, end(command), boost::asio::detached);
+    auto end = [](session::Command left) -> boost::asio::awaitable<void> { co_await left.abandon(); };
+    boost::asio::co_spawn(executor, end(std::move(command)), boost::asio::detached);
   }
 };
 
@@ -195,22 +194,21 @@ bool is_outcome(const sandbox::ProcessEvent& event) {
   return std::holds_alternative<sandbox::Outcome>(event);
 }
 
-Task<sandbox::Outcome> follow_command(CallPtr call, std::shared_ptr<session::Command> command,
-                                      std::shared_ptr<Ran> ran) {
+Task<sandbox::Outcome> follow_command(CallPtr call, session::Command command, Ran& ran) {
   http::Pump<sandbox::ProcessStream, sandbox::ProcessEvent> pump(call->parts().executor,
-                                                                 std::move(command->stream), is_outcome);
-  Abandoned abandoned{call->parts().executor, command};
+                                                                 std::move(command.stream), is_outcome);
+  Abandoned abandoned{call->parts().executor, std::move(command)};
   Heartbeat heartbeat(call);
   while (true) {
     auto event = co_await pump.take(heartbeat.interval());
     if (!event) {
-      heartbeat.beat(ran->out.last_line());
+      heartbeat.beat(ran.out.last_line());
       continue;
     }
     if (!*event) co_return fail(std::move(*event).error());
     if (const auto* output = std::get_if<sandbox::Output>(&**event)) {
-      (output->stream == sandbox::Stream::err ? ran->err : ran->out).add(output->bytes);
-      heartbeat.beat_if_due(ran->out.last_line());
+      (output->stream == sandbox::Stream::err ? ran.err : ran.out).add(output->bytes);
+      heartbeat.beat_if_due(ran.out.last_line());
       continue;
     }
     abandoned.done = true;
@@ -257,9 +255,9 @@ Task<ToolReply> run_code(CallPtr call, bj::object arguments) {
     co_return ToolReply::error(denial_text(denied->policy, denied->record));
   if (const auto* ended = std::get_if<session::Ended>(&start))
     co_return ToolReply::error(session::to_error(*ended));
-  auto ran = std::make_shared<Ran>();
+  Ran ran;
   CO_CHECK(co_await follow(call, std::get<std::unique_ptr<session::Execution>>(std::move(start)), ran));
-  co_return code_reply(sandbox, *ran);
+  co_return code_reply(sandbox, ran);
 }
 
 Task<ToolReply> run_command(CallPtr call, bj::object arguments) {
@@ -278,13 +276,13 @@ Task<ToolReply> run_command(CallPtr call, bj::object arguments) {
     co_return ToolReply::error(denial_text(denied->policy, denied->record));
   if (const auto* ended = std::get_if<session::Ended>(&start))
     co_return ToolReply::error(session::to_error(*ended));
-  auto command = std::make_shared<session::Command>(std::get<session::Command>(std::move(start)));
+  session::Command command = std::get<session::Command>(std::move(start));
   if (!input.empty())
-    boost::asio::co_spawn(call->parts().executor, feed(command->process, std::move(input)),
+    boost::asio::co_spawn(call->parts().executor, feed(command.process, std::move(input)),
                           boost::asio::detached);
-  auto ran = std::make_shared<Ran>();
-  CO_TRY(const sandbox::Outcome outcome, co_await follow_command(call, command, ran));
-  co_return command_reply(sandbox, outcome, *ran);
+  Ran ran;
+  CO_TRY(const sandbox::Outcome outcome, co_await follow_command(call, std::move(command), ran));
+  co_return command_reply(sandbox, outcome, ran);
 }
 
 }  // namespace atl::api::mcp

@@ -42,6 +42,8 @@ class Tally {
   std::map<std::string, std::size_t> counts_;
 };
 
+// Serves the requests of one Dialect. Shared, because a request that runs outlives its exchange, and the
+// housekeeping outlives the dialect by a moment. Belongs to the loop thread.
 class Server : public std::enable_shared_from_this<Server> {
  public:
   explicit Server(Dependencies dependencies);

@@ -42,7 +42,8 @@ bj::array listed_tools(const Call& call);
 // of it is a result that a model reads. Only a tool that is not there is a fault.
 Task<Reply> call_tool(CallPtr call);
 
-// The sandbox that a call is for: the one it names; else that of its key, of its connection, or a new one.
+// The id of the sandbox that a call is for: the one that its arguments name; without a name the one that its
+// key is bound to, then the one of its connection; without any, a new one or an error, as `if_none` says.
 enum class IfNone : std::uint8_t { make, refuse };
 Task<std::string> sandbox_of(CallPtr call, const bj::object& arguments, IfNone if_none);
 

@@ -11,13 +11,15 @@
 
 namespace atl::api::mcp {
 
-// How many calls act in one sandbox at once. A client may send a thousand at a time; a sandbox has room for
-// so many processes. The others wait, in the order in which they came. Belongs to the loop thread.
+// Bounds how many calls act in one sandbox at once. A client may send a thousand at a time, and a sandbox has
+// room for far fewer processes: the others wait, in the order in which they came. Shared by its turns, whose
+// destructors need it. Belongs to the loop thread.
 class Turns : public std::enable_shared_from_this<Turns> {
  public:
   explicit Turns(boost::asio::any_io_executor executor) : executor_(std::move(executor)) {}
 
-  // A turn ends when it is destroyed; so does waiting for one.
+  // Destroying a turn gives its place to the next one that waits; destroying one that still waits gives up
+  // its place in the queue.
   class Turn {
    public:
     Turn(std::shared_ptr<Turns> turns, std::string place)
@@ -34,6 +36,7 @@ class Turns : public std::enable_shared_from_this<Turns> {
     bool is_in_ = false;
   };
 
+  // Waits until fewer than `at_once` turns are under way in this place.
   boost::asio::awaitable<std::unique_ptr<Turn>> take(std::string place, std::size_t at_once) {
     auto turn = std::make_unique<Turn>(shared_from_this(), place);
     Place& here = places_[place];

@@ -72,7 +72,8 @@ Task<bool> send_page(Context context, net::Exchange& exchange, const Interest& i
   }
   if (page.events.empty()) co_return false;
   std::string text;
-  // How many of them were the follower's nobody knows any more; that there is a hole is told all the same.
+  // The lost events may have been of other tenants, which can no longer be found out; the gap is reported all
+  // the same.
   if (page.missed > 0)
     text += sse("gap", fmt::format(R"({{"after":{},"missed":{}}})", position, page.missed));
   for (const telemetry::EventPtr& event : page.events)

@@ -14,6 +14,7 @@ namespace {
 namespace bj = boost::json;
 
 constexpr std::size_t kPointsMax = 1000, kTextBytesMax = 64U << 10, kIdBytesMax = 256, kDimensionMax = 4096;
+constexpr std::size_t kMembersMax = 256;  // of a payload: each is written down by itself, while others wait
 
 bool is_collection_name(std::string_view name) {
   return !name.empty() && name.size() <= 64 &&
@@ -170,6 +171,8 @@ Result<index::Document> read_point(const bj::value& value, std::size_t at) {
     return prefix(body->wrong("text", "a point needs a text or a vector"));
   if (const auto* payload = body->find("payload")) {
     if (!payload->is_object()) return prefix(body->wrong("payload", "an object is wanted"));
+    if (payload->get_object().size() > kMembersMax)
+      return prefix(body->wrong("payload", fmt::format("at most {} members are wanted", kMembersMax)));
     document.payload = bj::serialize(*payload);
     if (document.payload.size() > kTextBytesMax) return prefix(body->wrong("payload", "it is over 64 KiB"));
   }
@@ -187,17 +190,42 @@ Result<std::vector<index::Document>> read_points(const std::string& text) {
   return documents;
 }
 
+struct ReadPoints {
+  std::vector<index::Document> documents;
+  std::uint64_t bytes = 0;  // if all of them are new
+};
+
+// What replaces a point may need less than it has, or nothing: who has no room for all of it as if it were
+// new is asked for again with what there is, and refused by the quota only if that does not do.
+Task<void> put_where_there_is_room(Context context, Principal who, std::string name, ReadPoints points) {
+  const quota::Holder holder{who.tenant, who.key_id};
+  Result<quota::Reservation> room = quota::Reservation(points.bytes);
+  if (context->inventory != nullptr) room = co_await context->inventory->reserve_up_to(holder, points.bytes);
+  if (!room) co_return fail(std::move(room).error());
+  auto work = [index = context->index, tenant = who.tenant, name, documents = std::move(points.documents),
+               bytes = room->bytes()]() mutable {
+    return index->put(tenant, name, std::move(documents), bytes);
+  };
+  const auto done = co_await off_loop<void>(context, std::move(work));
+  if (done || room->bytes() >= points.bytes || done.error().code() != Code::resource_exhausted)
+    co_return done;
+  room = quota::Reservation();  // what it held is not in its own way
+  room = co_await context->inventory->reserve(holder, points.bytes);
+  if (!room) co_return fail(std::move(room).error());
+  co_return fail(Code::resource_exhausted, "there was no room a moment ago: try again");
+}
+
 // Millions of numbers are read in tenths of a second: not on the loop.
 Task<Response> put_points(Context context, Principal who, Request& request) {
   CO_TRY(const std::string name, name_of(request));
-  auto work = [index = context->index, tenant = who.tenant, name,
-               text = std::move(request.body)]() -> Result<std::size_t> {
-    std::vector<index::Document> documents = TRY(read_points(text));
-    const std::size_t count = documents.size();
-    TRY(index->put(tenant, name, std::move(documents)));
-    return count;
+  auto read = [index = context->index, text = std::move(request.body)]() -> Result<ReadPoints> {
+    ReadPoints points{TRY(read_points(text))};
+    points.bytes = index->bytes_of(points.documents);
+    return points;
   };
-  CO_TRY(const std::size_t count, co_await off_loop<std::size_t>(context, std::move(work)));
+  CO_TRY(ReadPoints points, co_await off_loop<ReadPoints>(context, std::move(read)));
+  const std::size_t count = points.documents.size();
+  CO_CHECK(co_await put_where_there_is_room(context, who, name, std::move(points)));
   co_return json_response(200, bj::object{{"points", count}});
 }
 
@@ -224,6 +252,8 @@ Task<Response> search_collection(Context context, Principal who, Request& reques
   if (const auto* filter = body.find("filter")) {
     if (!filter->is_object())
       co_return fail(body.wrong("filter", "an object of payload members and their values is wanted"));
+    if (filter->get_object().size() > kMembersMax)
+      co_return fail(body.wrong("filter", fmt::format("at most {} members are wanted", kMembersMax)));
     for (const auto& member : filter->get_object())
       asked.filter.emplace(std::string(member.key()), bj::serialize(member.value()));
   }
@@ -344,7 +374,15 @@ Task<Response> remove_edge(Context context, Principal who, Request& request) {
 Task<Response> add_edges(Context context, Principal who, Request& request) {
   CO_TRY(const Body body, Body::parse(request.body, {"from", "to", "type"}));
   CO_TRY(const index::Edge edge, read_edge(body));
-  auto work = [index = context->index, tenant = who.tenant, edge] { return index->relate(tenant, {edge}); };
+  Result<quota::Reservation> room = quota::Reservation();
+  if (context->inventory != nullptr) {
+    const quota::Holder holder{who.tenant, who.key_id};
+    room = co_await context->inventory->reserve(holder, index::Catalog::kEdgeBytes);
+  }
+  if (!room) co_return fail(std::move(room).error());
+  auto work = [index = context->index, tenant = who.tenant, edge] {
+    return index->relate(tenant, {edge}, index::Origin::tenant);
+  };
   CO_CHECK(co_await off_loop<void>(context, std::move(work)));
   co_return json_response(
       201, bj::object{{"from", node_json(edge.from)}, {"to", node_json(edge.to)}, {"type", edge.type}});

@@ -31,7 +31,8 @@ bj::object entry_json(const registry::Entry& entry) {
           {"digest", entry.digest}};
 }
 
-// What a header rule of the operator's says by itself is nobody's to read; the name of a secret is.
+// A literal value in a header rule of the operator's is hidden from every reader; the name of a secret is
+// not.
 void hide_secrets(bj::value& document) {
   bj::object* const root = document.if_object();
   bj::value* const secrets = root == nullptr ? nullptr : root->if_contains("secrets");

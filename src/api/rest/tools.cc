@@ -79,7 +79,8 @@ bj::object result_json(const tools::ToolResult& result) {
           {"duration_ms", static_cast<double>(result.record.usage.wall_time.count()) / 1000}};
 }
 
-// The place in the input is a JSON pointer, and the pointer to the whole input is empty: it is told, too.
+// The place in the input is a JSON pointer. The pointer to the whole input is the empty text, which the
+// answer gives as well.
 Response refusal(const tools::Mismatch& wrong, const Request& request) {
   const Error error =
       Error(Code::invalid_argument, fmt::format("input: '{}' {}", wrong.pointer, wrong.message))

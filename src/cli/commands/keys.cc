@@ -56,15 +56,13 @@ struct Place {
 
 Result<Place> find_place(const KeyFlags& flags, OpenStore::Missing missing) {
   const ConnectionFlags& connection = flags.connection;
-  Place place;
   if (connection.name_a_service() && !connection.settings().name_a_data_directory()) {
     Endpoint endpoint = TRY(connection.find());
-    place.service = TRY(DaemonClient::at(std::move(endpoint)));
-    return place;
+    return Place{.service = TRY(DaemonClient::at(std::move(endpoint))), .store = nullptr};
   }
-  place.store = TRY(OpenStore::open(connection.settings(), missing));
-  place.service = DaemonClient::find(place.store->directory());
-  return place;
+  std::unique_ptr<OpenStore> store = TRY(OpenStore::open(connection.settings(), missing));
+  std::optional<DaemonClient> service = DaemonClient::find(store->directory());
+  return Place{.service = std::move(service), .store = std::move(store)};
 }
 
 bj::array words_of(const std::vector<std::string>& words) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <any>
 #include <deque>
 #include <memory>
 #include <string>
@@ -16,13 +17,19 @@ struct SessionFlags {
   bool json = false;
 };
 
-// The commands of a group with what each does; the chosen one runs.
+// The commands of a group with what each does; the chosen one runs. Owns the bodies and the flags that they
+// read.
 class Group {
  public:
   // Gives the exit status, or why it failed.
   using Body = std::move_only_function<Result<int>()>;
 
-  // The command and where its body goes; the body is set once its flags are defined.
+  // Flags of one command, which live as long as the group: its options write to them, its body reads them.
+  template <class Flags>
+  Flags* keep() {
+    return &flags_.emplace_back().emplace<Flags>();
+  }
+  // Adds a command whose body run() calls if it is the chosen one.
   Command add(Command& parent, const std::string& name, const std::string& about, Body body);
   int run();
 
@@ -32,6 +39,7 @@ class Group {
     Body body;
   };
   std::deque<Entry> entries_;
+  std::deque<std::any> flags_;  // a deque, so that pointers stay good
 };
 
 // Each adds commands to `atoll session`. `flags` lives as long as the group.

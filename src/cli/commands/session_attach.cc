@@ -254,7 +254,7 @@ Result<int> attach_to(const SessionFlags& shared, const AttachFlags& flags) {
 }  // namespace
 
 void add_session_attach(Command& session, const SessionFlags& shared, Group& group) {
-  auto flags = std::make_shared<AttachFlags>();
+  auto* flags = group.keep<AttachFlags>();
   Command command = group.add(session, "attach", "Open a terminal in a session, or come back to one",
                               [&shared, flags] { return attach_to(shared, *flags); });
   command.add_option("ID", flags->id, "The session").required().value("SESSION");

@@ -270,7 +270,7 @@ Result<int> run_in_session(const SessionFlags& shared, const CodeFlags& flags) {
 }  // namespace
 
 void add_session_code(Command& session, const SessionFlags& shared, Group& group) {
-  auto code = std::make_shared<CodeFlags>();
+  auto* code = group.keep<CodeFlags>();
   Command exec = group.add(session, "exec", "Run code in a session's interpreter and print what it printed",
                            [&shared, code] { return execute(shared, *code); });
   exec.add_option("ID", code->id, "The session").required().value("SESSION");
@@ -287,7 +287,7 @@ void add_session_code(Command& session, const SessionFlags& shared, Group& group
       "atoll session exec ID --language shell 'ls | wc -l'\n"
       "atoll session exec ID - < script.py");
 
-  auto command = std::make_shared<CodeFlags>();
+  auto* command = group.keep<CodeFlags>();
   Command run = group.add(session, "run", "Run a command in a session, with its streams and its exit status",
                           [&shared, command] { return run_in_session(shared, *command); });
   run.add_option("ID", command->id, "The session").required().value("SESSION");

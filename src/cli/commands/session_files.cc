@@ -211,7 +211,7 @@ void add_id(Command& command, FileFlags& flags) {
 }
 
 void add_transfers(Command& files, const SessionFlags& shared, Group& group) {
-  auto got = std::make_shared<FileFlags>();
+  auto* got = group.keep<FileFlags>();
   Command get = group.add(files, "get", "Copy a file out; to standard output without LOCAL",
                           [&shared, got] { return get_file(shared, *got); });
   add_id(get, *got);
@@ -220,7 +220,7 @@ void add_transfers(Command& files, const SessionFlags& shared, Group& group) {
   get.add_flag("--tar", got->archive, "A directory, as a tar archive");
   get.add_option("--user", got->user, "As this user of the sandbox");
 
-  auto put = std::make_shared<FileFlags>();
+  auto* put = group.keep<FileFlags>();
   Command send = group.add(files, "put", "Copy a file or a directory in",
                            [&shared, put] { return put_file(shared, *put); });
   add_id(send, *put);
@@ -238,7 +238,7 @@ void add_transfers(Command& files, const SessionFlags& shared, Group& group) {
 void add_session_files(Command& session, const SessionFlags& shared, Group& group) {
   Command files = session.add_command("files", "List, copy, remove and watch files of a session");
   files.require_command();
-  auto listed = std::make_shared<FileFlags>();
+  auto* listed = group.keep<FileFlags>();
   listed->path = "/home/user";
   Command list =
       group.add(files, "ls", "List a directory", [&shared, listed] { return list_files(shared, *listed); });
@@ -248,7 +248,7 @@ void add_session_files(Command& session, const SessionFlags& shared, Group& grou
   list.add_option("--user", listed->user, "As this user of the sandbox");
   add_transfers(files, shared, group);
 
-  auto removed = std::make_shared<FileFlags>();
+  auto* removed = group.keep<FileFlags>();
   Command remove = group.add(files, "rm", "Remove a file or, with -r, a tree",
                              [&shared, removed] { return remove_file(shared, *removed); });
   add_id(remove, *removed);
@@ -256,7 +256,7 @@ void add_session_files(Command& session, const SessionFlags& shared, Group& grou
   remove.add_flag("-r,--recursive", removed->recursive, "With everything below it");
   remove.add_option("--user", removed->user, "As this user of the sandbox");
 
-  auto watched = std::make_shared<FileFlags>();
+  auto* watched = group.keep<FileFlags>();
   watched->path = "/home/user";
   Command watch = group.add(files, "watch", "Print changes below a directory as they happen",
                             [&shared, watched] { return watch_files(shared, *watched); });

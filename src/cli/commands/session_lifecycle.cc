@@ -91,7 +91,7 @@ void say_left_behind(const bj::value& session) {
 }
 
 void add_create(Command& session, const SessionFlags& shared, Group& group) {
-  auto flags = std::make_shared<CreateFlags>();
+  auto* flags = group.keep<CreateFlags>();
   Command command =
       group.add(session, "create", "Create a session and print its id", [&shared, flags]() -> Result<int> {
         const bj::object body = TRY(body_of(*flags));
@@ -131,7 +131,7 @@ void add_create(Command& session, const SessionFlags& shared, Group& group) {
 }
 
 void add_pause(Command& session, const SessionFlags& shared, Group& group) {
-  auto flags = std::make_shared<OneFlags>();
+  auto* flags = group.keep<OneFlags>();
   Command command = group.add(
       session, "pause", "Freeze a session, or put it on the disk", [&shared, flags]() -> Result<int> {
         const Remote remote = TRY(Remote::open(shared.connection));
@@ -148,7 +148,7 @@ void add_pause(Command& session, const SessionFlags& shared, Group& group) {
 }
 
 void add_resume(Command& session, const SessionFlags& shared, Group& group) {
-  auto flags = std::make_shared<OneFlags>();
+  auto* flags = group.keep<OneFlags>();
   Command command =
       group.add(session, "resume", "Let a paused session go on", [&shared, flags]() -> Result<int> {
         const Remote remote = TRY(Remote::open(shared.connection));
@@ -160,7 +160,7 @@ void add_resume(Command& session, const SessionFlags& shared, Group& group) {
 }
 
 void add_snapshot(Command& session, const SessionFlags& shared, Group& group) {
-  auto flags = std::make_shared<OneFlags>();
+  auto* flags = group.keep<OneFlags>();
   Command command = group.add(
       session, "snapshot", "Store a session's files and print the snapshot's id",
       [&shared, flags]() -> Result<int> {
@@ -197,7 +197,7 @@ Result<int> show_copies(const bj::value& answer) {
 }
 
 void add_fork(Command& session, const SessionFlags& shared, Group& group) {
-  auto flags = std::make_shared<OneFlags>();
+  auto* flags = group.keep<OneFlags>();
   Command command = group.add(
       session, "fork", "Copy a session with its files and variables, and print the ids of the copies",
       [&shared, flags]() -> Result<int> {
@@ -215,7 +215,7 @@ void add_fork(Command& session, const SessionFlags& shared, Group& group) {
 }
 
 void add_remove(Command& session, const SessionFlags& shared, Group& group) {
-  auto flags = std::make_shared<OneFlags>();
+  auto* flags = group.keep<OneFlags>();
   Command command =
       group.add(session, "rm", "End sessions; their history stays", [&shared, flags]() -> Result<int> {
         const Remote remote = TRY(Remote::open(shared.connection));

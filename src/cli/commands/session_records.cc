@@ -72,7 +72,7 @@ Result<void> check_states(const RecordFlags& flags) {
 }
 
 void add_list(Command& session, const SessionFlags& shared, Group& group) {
-  auto flags = std::make_shared<RecordFlags>();
+  auto* flags = group.keep<RecordFlags>();
   Command command =
       group.add(session, "list", "List the sessions that live", [&shared, flags]() -> Result<int> {
         TRY(check_states(*flags));
@@ -119,7 +119,7 @@ std::string session_sheet(const bj::value& session) {
 }
 
 void add_show(Command& session, const SessionFlags& shared, Group& group) {
-  auto flags = std::make_shared<RecordFlags>();
+  auto* flags = group.keep<RecordFlags>();
   Command command =
       group.add(session, "show", "Show all that is known of a session", [&shared, flags]() -> Result<int> {
         const Remote remote = TRY(Remote::open(shared.connection));
@@ -161,7 +161,7 @@ Result<std::string> history_target(const RecordFlags& flags) {
 }
 
 void add_history(Command& session, const SessionFlags& shared, Group& group) {
-  auto flags = std::make_shared<RecordFlags>();
+  auto* flags = group.keep<RecordFlags>();
   Command command =
       group.add(session, "history", "List what ran in a session", [&shared, flags]() -> Result<int> {
         const Remote remote = TRY(Remote::open(shared.connection));
@@ -215,7 +215,7 @@ Result<int> show_logs(const SessionFlags& shared, const RecordFlags& flags) {
 }
 
 void add_logs(Command& session, const SessionFlags& shared, Group& group) {
-  auto flags = std::make_shared<RecordFlags>();
+  auto* flags = group.keep<RecordFlags>();
   Command command =
       group.add(session, "logs", "Print what code and commands of a session wrote, oldest first",
                 [&shared, flags] { return show_logs(shared, *flags); });

@@ -16,6 +16,8 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
 import jdk.jshell.Diag;
 import jdk.jshell.EvalException;
 import jdk.jshell.JShell;
@@ -30,6 +32,7 @@ public final class Runner {
     private static final int TEXT_MAX = 1 << 20;
     private static final int TRACEBACK_MAX = 64 << 10;
     private static final int FRAMES_MAX = 100;
+    private static final int MESSAGES_MAX = 1024;  // that wait while a cell runs; the host then has to
     // What the jshell tool imports when nobody says otherwise.
     private static final String[] IMPORTS = {"java.io", "java.math", "java.net", "java.nio.file", "java.util",
         "java.util.concurrent", "java.util.function", "java.util.prefs", "java.util.regex", "java.util.stream"};
@@ -43,9 +46,11 @@ public final class Runner {
     private final SourceCodeAnalysis reader;
     private final List<String> changes = new ArrayList<>();
     private final Object gate = new Object();
+    private final BlockingQueue<Message> messages = new LinkedBlockingQueue<>(MESSAGES_MAX);
     private volatile boolean busy, stopped;
-    private volatile int count;
-    private String mark = "";  // of the running execution: said with every word about it
+    private int count;
+    private volatile String mark = "";  // of the running execution: said with every word about it
+    private String unwanted = "";       // the last execution that was to be interrupted
 
     private Runner(int number) throws ReflectiveOperationException {
         FileDescriptor descriptor = new FileDescriptor();
@@ -177,8 +182,12 @@ public final class Runner {
             if (isLast && isExpression(event.snippet()) && event.value() != null && !event.value().isEmpty())
                 putResult(into, event.value());
         }
-        if (stopped) putError(into, "KeyboardInterrupt", "", "KeyboardInterrupt");
+        if (stopped) putInterrupt(into);
         return !stopped;
+    }
+
+    private void putInterrupt(ByteArrayOutputStream into) {
+        putError(into, "KeyboardInterrupt", "", "KeyboardInterrupt");
     }
 
     private boolean runCell(String code, ByteArrayOutputStream into) {
@@ -226,9 +235,12 @@ public final class Runner {
         }
         changes.clear();
         ByteArrayOutputStream ending = new ByteArrayOutputStream();
-        stopped = false;
-        busy = true;
-        boolean isDone = runCell(code, ending);
+        synchronized (gate) {
+            stopped = unwanted.equals(mark);
+            busy = true;
+        }
+        if (stopped) putInterrupt(ending);
+        boolean isDone = !stopped && runCell(code, ending);
         synchronized (gate) {
             busy = false;
         }
@@ -239,17 +251,28 @@ public final class Runner {
         out.write(ending.toByteArray());
     }
 
-    // Before every cell: the one before may have put its own listener there.
-    private void hear() {
-        Signal.handle(new Signal("INT"), signal -> stop());
+    // The host says which cell it means. A signal does not, and may come when the next one runs: it is only kept from ending
+    // Java. Before every cell, because the one before may have put its own listener there.
+    private static void hear() {
+        Signal.handle(new Signal("INT"), signal -> { });
+    }
+
+    // One that has not begun never will; one that is over is not touched.
+    private void interrupt(String its) {
+        synchronized (gate) {
+            unwanted = its;
+            if (!busy || !mark.equals(its)) return;
+        }
+        Thread stopping = new Thread(() -> stop(its), "atoll-stop");
+        stopping.setDaemon(true);
+        stopping.start();
     }
 
     // JShell stops what runs; what is only being compiled it would then run.
-    private void stop() {
-        int its = count;
+    private void stop(String its) {
         for (;;) {
             synchronized (gate) {
-                if (!busy || count != its) return;
+                if (!busy || !mark.equals(its)) return;
                 stopped = true;
                 shell.stop();
             }
@@ -272,24 +295,55 @@ public final class Runner {
         return data;
     }
 
-    private void serve() throws IOException {
+    private static final class Message {
+        final char kind;
+        final String text;
+
+        Message(char kind, String text) {
+            this.kind = kind;
+            this.text = text;
+        }
+    }
+
+    // In a thread of its own, so that an interrupt is heard while a cell runs. Without it nobody would hear anything any more.
+    private void listen() {
+        try {
+            for (;;) {
+                char kind = (char) exactly(2)[0];
+                StringBuilder digits = new StringBuilder();
+                for (byte one = exactly(1)[0]; one != '\n'; one = exactly(1)[0]) digits.append((char) one);
+                String text = new String(exactly(Integer.parseInt(digits.toString())), StandardCharsets.UTF_8);
+                if (kind == 'I') interrupt(text);
+                else messages.put(new Message(kind, text));
+            }
+        } catch (IOException | InterruptedException problem) {
+            problem.printStackTrace(ownErr);
+        } finally {
+            Runtime.getRuntime().halt(1);
+        }
+    }
+
+    private void serve() throws IOException, InterruptedException {
         ByteArrayOutputStream ready = new ByteArrayOutputStream();
         put(ready, 'K', bytes(System.getProperty("user.dir")));
         hear();
+        Thread listening = new Thread(this::listen, "atoll-listen");
+        listening.setDaemon(true);
+        listening.start();
         out.write(ready.toByteArray());
         for (;;) {
-            char kind = (char) exactly(2)[0];
-            StringBuilder digits = new StringBuilder();
-            for (byte one = exactly(1)[0]; one != '\n'; one = exactly(1)[0]) digits.append((char) one);
-            String text = new String(exactly(Integer.parseInt(digits.toString())), StandardCharsets.UTF_8);
-            if (kind == 'A') {
-                mark = text;
-            } else if (kind == 'X') {
-                execute(text);
-            } else if (kind == 'V') {
-                changes.add(text);
-            } else if (kind == 'P') {
-                environment.set(text.substring(0, text.indexOf('=')), text.substring(text.indexOf('=') + 1));
+            Message message = messages.take();
+            if (message.kind == 'A') {
+                synchronized (gate) {
+                    mark = message.text;
+                }
+            } else if (message.kind == 'X') {
+                execute(message.text);
+            } else if (message.kind == 'V') {
+                changes.add(message.text);
+            } else if (message.kind == 'P') {
+                int at = message.text.indexOf('=');
+                environment.set(message.text.substring(0, at), message.text.substring(at + 1));
             }
         }
     }

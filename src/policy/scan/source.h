@@ -16,8 +16,8 @@ struct Place {
 class Source {
  public:
   explicit Source(std::string_view text) : text_(text), written_(text) {}
-  // `text` is what is inspected in the place of what was written, line for line: places are told as they were
-  // written.
+  // `text` is inspected in the place of `written`, which has the same lines: findings name places in
+  // `written`.
   Source(std::string_view text, std::string_view written) : text_(text), written_(written) {}
   std::string_view text() const { return text_; }
   std::string_view slice(std::uint32_t start, std::uint32_t end) const {

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/use_awaitable.hpp>
 #include <utility>
 
 #include "sandbox/guest_interpreter.h"
@@ -17,6 +19,8 @@ namespace {
 
 // How often the number of processes is looked at while something runs.
 constexpr std::chrono::milliseconds kLookInterval{100};
+// After an execution, until the engine is asked how full the disk is.
+constexpr std::chrono::milliseconds kMeasureDelay{500};
 // A guest that had stood still while its daemon was replaced.
 constexpr std::chrono::seconds kWakePatience{10};
 
@@ -38,7 +42,7 @@ Task<void> Walls::measure() {
   co_return Result<void>();
 }
 
-ContainerState::ContainerState(boost::asio::any_io_executor executor, std::shared_ptr<Walls> walls_,
+ContainerState::ContainerState(boost::asio::any_io_executor executor, std::unique_ptr<Walls> walls_,
                                Made made_)
     : walls(std::move(walls_)),
       made(std::move(made_)),
@@ -122,6 +126,23 @@ void ContainerState::complete_outcome(const ProcessInfo&, Outcome& outcome) {
   outcome.usage.processes_peak = now.processes_peak;
   outcome.usage.read_bytes = now.read_bytes;
   outcome.usage.written_bytes = now.written_bytes;
+  begin_measuring();
+}
+
+void ContainerState::begin_measuring() {
+  if (std::exchange(is_measuring_, true)) return;
+  boost::asio::co_spawn(executor_, measure_later(weak_from_this(), executor_), boost::asio::detached);
+}
+
+boost::asio::awaitable<void> ContainerState::measure_later(std::weak_ptr<ContainerState> weak,
+                                                           boost::asio::any_io_executor executor) {
+  boost::asio::steady_timer quiet(executor, kMeasureDelay);
+  boost::system::error_code ignored;
+  co_await quiet.async_wait(boost::asio::redirect_error(boost::asio::use_awaitable, ignored));
+  const auto self = weak.lock();
+  if (!self) co_return;
+  if (!self->ended) (void)co_await self->walls->measure();
+  self->is_measuring_ = false;
 }
 
 bool ContainerState::is_executing() const {
@@ -238,9 +259,7 @@ Task<void> ContainerSandbox::remove_interpreter(std::string id) {
 
 Task<std::unique_ptr<ByteStream>> ContainerSandbox::connect(std::uint16_t port) {
   const auto state = state_;
-  // Behind the proxy endpoint's ports is this daemon, not a server inside.
-  if (state->made.spec.network == Network::egress && is_proxy_port(port))
-    co_return fail(Code::permission_denied, fmt::format("port {} is the sandbox's own way out", port));
+  CO_CHECK(check_port(state->made.spec.network, port));
   CO_CHECK(check_running());
   co_return co_await state->connection->connect(port);
 }
@@ -249,7 +268,7 @@ Task<std::vector<std::uint16_t>> ContainerSandbox::listening_ports() {
   const auto state = state_;
   CO_CHECK(check_running());
   CO_TRY(auto ports, co_await state->connection->listening_ports());
-  if (state->made.spec.network == Network::egress) std::erase_if(ports, is_proxy_port);
+  hide_proxy_ports(state->made.spec.network, ports);
   co_return ports;
 }
 
@@ -273,6 +292,14 @@ Task<Usage> ContainerSandbox::usage() {
   CO_CHECK(check_alive());
   CO_CHECK(co_await state->walls->measure());
   co_return state->usage();
+}
+
+Task<std::chrono::microseconds> ContainerSandbox::cpu_time() {
+  const auto state = state_;
+  CO_CHECK(check_alive());
+  if (const auto known = state->walls->cpu_time()) co_return *known;
+  CO_CHECK(co_await state->walls->measure());
+  co_return state->walls->measured().cpu_time;
 }
 
 Task<void> ContainerSandbox::pause() {

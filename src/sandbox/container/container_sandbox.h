@@ -31,15 +31,17 @@ class Walls {
   virtual Task<Carried> checkpoint(std::string target, CheckpointOptions options);
   // Everything is gone when this returns; success if it was gone already.
   virtual Task<void> destroy() = 0;
-  // The same, and nobody waits for it.
+  // The same, begun here and finished later; a failure is not reported.
   virtual void destroy_later() = 0;
-  // The guest's stream is over, for that reason: why the sandbox is, as far as the engine can tell. By
-  // default the same.
+  // The guest's stream has ended for `reason`: gives why the sandbox ended, if the engine knows better. By
+  // default `reason` itself.
   virtual Task<std::string> explain(std::string reason);
-  // Asks whoever has to be asked for the numbers of measured(); does nothing where they can always be read.
+  // Fetches the numbers of measured() from the engine; does nothing where the kernel's can always be read.
   virtual Task<void> measure();
-  // What was consumed as far as it is known without waiting. What is unknown is 0.
+  // What was consumed, as far as it is known without waiting. A number that is not known is 0.
   virtual Usage measured() const = 0;
+  // Processor time from the beginning where it is known without waiting: every execution asks for it twice.
+  virtual std::optional<std::chrono::microseconds> cpu_time() const { return std::nullopt; }
   // Processes that the kernel has ended for want of memory, from the beginning.
   virtual std::uint64_t oom_kills() const = 0;
   // Processes inside, the guest among them, threads not counted; nothing where nobody counts.
@@ -65,7 +67,7 @@ struct Made {
 // loop thread. Outlives the sandbox: `ended` says why there is none any more.
 class ContainerState : public std::enable_shared_from_this<ContainerState> {
  public:
-  ContainerState(boost::asio::any_io_executor executor, std::shared_ptr<Walls> walls, Made made);
+  ContainerState(boost::asio::any_io_executor executor, std::unique_ptr<Walls> walls, Made made);
   // Waits for the guest's greeting, at most that long. On failure there is no connection, and the caller
   // destroys the sandbox.
   Task<void> greet(std::chrono::milliseconds patience);
@@ -77,7 +79,7 @@ class ContainerState : public std::enable_shared_from_this<ContainerState> {
   bool is_executing() const;
   bool is_alive() const { return !ended && connection && connection->is_open(); }
 
-  const std::shared_ptr<Walls> walls;
+  const std::unique_ptr<Walls> walls;  // never null; whoever waits for a call of it holds the state
   Made made;
   // None until it goes on, if it stood still when it was taken back.
   std::shared_ptr<GuestConnection> connection;
@@ -92,10 +94,16 @@ class ContainerState : public std::enable_shared_from_this<ContainerState> {
   void look();
   std::uint32_t held_processes() const;
   boost::asio::awaitable<void> follow();
+  // Asks the walls for what they do not know by themselves, some time after an execution, so that the next
+  // one can tell it without waiting.
+  void begin_measuring();
+  static boost::asio::awaitable<void> measure_later(std::weak_ptr<ContainerState> weak,
+                                                    boost::asio::any_io_executor executor);
 
   boost::asio::any_io_executor executor_;
   boost::asio::steady_timer looking_;
   bool is_looking_ = false;
+  bool is_measuring_ = false;
   std::uint64_t oom_kills_seen_ = 0;
   mutable std::uint32_t processes_peak_ = 0;
 };
@@ -131,6 +139,7 @@ class ContainerSandbox : public Sandbox, public ImagePlace {
   Task<void> open_network(std::shared_ptr<egress::Proxy> proxy) override;
   Task<void> trust(std::string certificate) override;
   Task<Usage> usage() override;
+  Task<std::chrono::microseconds> cpu_time() override;
   Task<void> pause() override;
   Task<void> resume() override;
   Task<void> snapshot(std::string target) override;

@@ -149,10 +149,16 @@ const std::string& GroupReader::process_directory() const {
   return unified_;
 }
 
+std::optional<std::chrono::microseconds> GroupReader::cpu_time() const {
+  if (!unified_.empty()) return std::chrono::microseconds(keyed(unified_, "cpu.stat", "usage_usec"));
+  if (cpu_time_.empty()) return std::nullopt;
+  return std::chrono::microseconds(count_of(cpu_time_, "cpuacct.usage") / 1000);
+}
+
 Usage GroupReader::usage() const {
   Usage usage;
+  usage.cpu_time = cpu_time().value_or(usage.cpu_time);
   if (!unified_.empty()) {
-    usage.cpu_time = std::chrono::microseconds(keyed(unified_, "cpu.stat", "usage_usec"));
     usage.memory_bytes = count_of(unified_, "memory.current");
     usage.memory_peak_bytes = count_of(unified_, "memory.peak");
     usage.memory_cache_bytes = keyed(unified_, "memory.stat", "file");
@@ -161,7 +167,6 @@ Usage GroupReader::usage() const {
     usage.written_bytes = summed(io, "wbytes=");
     return usage;
   }
-  usage.cpu_time = std::chrono::microseconds(count_of(cpu_time_, "cpuacct.usage") / 1000);
   usage.memory_bytes = count_of(memory_, "memory.usage_in_bytes");
   usage.memory_peak_bytes = count_of(memory_, "memory.max_usage_in_bytes");
   usage.memory_cache_bytes = keyed(memory_, "memory.stat", "total_cache");

@@ -29,6 +29,8 @@ class GroupReader {
   bool counts_processes() const { return !process_directory().empty(); }
   // CPU time, memory now and at its highest, cache, bytes read and written.
   Usage usage() const;
+  // The processor time alone; nothing where nobody counts it.
+  std::optional<std::chrono::microseconds> cpu_time() const;
   std::uint64_t oom_kills() const;
   // Threads not counted.
   std::uint32_t processes() const;

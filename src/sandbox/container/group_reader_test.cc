@@ -32,6 +32,7 @@ TEST_F(GroupReaderTest, AProcessThatIsNotThereOrAnothersIsRefused) {
 TEST_F(GroupReaderTest, AGroupThatIsGoneCountsNothingAndLimitsNothing) {
   const GroupReader reader = GroupReader::of_paths({"memory=/no/such", "pids=/no/such", "cpu=/no/such"});
   EXPECT_EQ(reader.usage().memory_bytes, 0U);
+  EXPECT_FALSE(reader.cpu_time());
   EXPECT_EQ(reader.oom_kills(), 0U);
   EXPECT_EQ(reader.processes(), 0U);
   EXPECT_FALSE(reader.memory_limit());
@@ -60,6 +61,7 @@ TEST_F(GroupReaderTest, VersionOne) {
   EXPECT_EQ(reader.usage().memory_peak_bytes, 8192U);
   EXPECT_EQ(reader.usage().memory_cache_bytes, 77U);
   EXPECT_EQ(reader.usage().cpu_time.count(), 5000);
+  EXPECT_EQ(reader.cpu_time(), std::chrono::microseconds(5000));
   EXPECT_EQ(reader.usage().read_bytes, 11U);
   EXPECT_EQ(reader.usage().written_bytes, 20U);
   EXPECT_EQ(reader.oom_kills(), 3U);
@@ -86,6 +88,7 @@ TEST_F(GroupReaderTest, VersionTwo) {
                                                 {"cgroup.procs", "9\n"}});
   const GroupReader reader = GroupReader::of_paths({"unified=" + unified});
   EXPECT_EQ(reader.usage().cpu_time.count(), 700);
+  EXPECT_EQ(reader.cpu_time(), std::chrono::microseconds(700));
   EXPECT_EQ(reader.usage().memory_peak_bytes, 20U);
   EXPECT_EQ(reader.usage().read_bytes, 4U);
   EXPECT_EQ(reader.oom_kills(), 2U);

@@ -8,12 +8,13 @@
 
 namespace atl::sandbox::container {
 
-// Tells of sandboxes that come near their limits, of memory that ran out among them. Does nothing if nobody
-// wants to hear of it. Belongs to the loop thread.
+// Calls alerts.on_alert when a sandbox comes near one of its limits, or when the kernel ended a process of it
+// for want of memory. Does nothing if on_alert is empty. Belongs to the loop thread.
 class Watcher {
  public:
   Watcher(boost::asio::any_io_executor executor, MonitorOptions alerts);
-  // Until it ends; keeps no sandbox alive. Alerts name it by the id that it has now.
+  // Watches the sandbox until it ends, without keeping it alive. Alerts carry the id that it has at this
+  // moment.
   void add(const std::shared_ptr<ContainerState>& state);
 
  private:

@@ -12,8 +12,8 @@ struct ArchivedFile {
   unsigned mode = 0444;
 };
 
-// A tar archive as engines take it. Everything in it belongs to root and is as old as time, so that the same
-// files make the same archive.
+// A tar archive as engines take it. Every file in it belongs to root and has the time 0, so that the same
+// files always make the same archive.
 std::string archive_of(std::span<const ArchivedFile> files);
 
 }  // namespace atl::sandbox::docker

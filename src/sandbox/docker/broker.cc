@@ -99,17 +99,11 @@ Result<os::Fd> start_broker(const BrokerOptions& options) {
   if (options.guest_program.empty()) return fail(Code::internal, "the guest's program is not in this build");
   TRY(os::make_directories(options.run_directory, 0700));
   os::SocketPair pair = TRY(os::socket_pair(os::SocketKind::packets));
-  const pid_t child = os::fork_alone();
-  if (child < 0) return fail(errno_error(errno, "fork the broker"));
-  if (child == 0) {
-    // Two generations: the daemon must not have to reap it, nor may it end with the daemon.
-    if (os::fork_alone() != 0) ::_exit(0);
+  TRY(os::fork_detached("fork the broker", [&] {
     pair.first.reset();
     broker_main(std::move(pair.second), options);
-  }
+  }));
   pair.second.reset();
-  while (::waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
-  }
   return std::move(pair.first);
 }
 

@@ -259,7 +259,11 @@ Task<Broker::Reply> Broker::create(Object request) {
   if (const bj::value* limits = request.if_contains("limits")) plan.limits = limits_of(*limits);
   // No engine of this machine can raise what the machine allows to nobody.
   if (shares_files()) plan.limits.open_files_max = std::min(plan.limits.open_files_max, open_files_ceiling());
-  CO_CHECK(co_await prepare_guest(plan));
+  if (auto prepared = co_await prepare_guest(plan); !prepared) {
+    // The engine may have done what it did not answer.
+    is_swept_ = false;
+    co_return fail(std::move(prepared).error());
+  }
   plan.with_user_task_limit = is_podman();
   plan.with_disk_limit = has_disk_limit_.value_or(true);
   auto container = std::make_shared<BrokeredContainer>();
@@ -277,6 +281,8 @@ Task<Broker::Reply> Broker::create(Object request) {
   }
   if (!id) {
     containers_.erase(name);
+    // It may be there although its id got lost.
+    is_swept_ = false;
     co_return fail(std::move(id).error());
   }
   container->id = std::move(*id);
@@ -512,6 +518,8 @@ Task<Broker::Reply> Broker::snapshot_bytes(std::string target) {
   if (!description) co_return fail(Code::not_found, "there is no such snapshot");
   const auto parsed = json::parse(*description);
   constexpr std::int64_t kDescriptionBytes = 4096;
+  // Its bytes are the engine's: if they are gone, so is the snapshot.
+  CO_CHECK(co_await snapshot_image(target));
   co_return Reply{{{"bytes", parsed ? number_at(*parsed, {"bytes"}) + kDescriptionBytes : kDescriptionBytes}},
                   {}};
 }
@@ -546,6 +554,7 @@ Task<Broker::Reply> Broker::shut_down() {
   }
   if (!containers_.empty())
     co_return fail(Code::unavailable, "the engine did not remove every container in time");
+  CO_CHECK(co_await sweep());
   co_return Reply{};
 }
 

@@ -17,7 +17,8 @@
 namespace atl::sandbox::docker {
 
 // The daemon's side of the broker's socket. Belongs to the loop thread. When the broker dies, every call
-// under way and every later one fails with Code::provider_failed, and `on_lost` is called once.
+// under way and every later one fails with Code::provider_failed, and `on_lost` is called once. Shared by the
+// provider, its sandboxes and the read that is always under way.
 class BrokerClient : public std::enable_shared_from_this<BrokerClient> {
  public:
   struct Answer {
@@ -31,11 +32,11 @@ class BrokerClient : public std::enable_shared_from_this<BrokerClient> {
              std::function<void()> on_lost);
   // The broker's answer; an error of the broker's is this call's error.
   Task<Answer> call(boost::json::object request);
-  // Nobody waits for the answer.
+  // Sends a request whose answer nobody needs; a failure is not reported.
   void tell(boost::json::object request);
-  // The same before the loop runs; no other call may be under way.
+  // The same as call(), blocking, before the loop runs; no other call may be under way.
   Result<Answer> call_now(boost::json::object request);
-  // No more callbacks; calls fail. The broker sees its daemon leave.
+  // Closes the socket: no callback comes any more, calls fail, and the broker waits for the next daemon.
   void close();
   bool is_open() const { return socket_.is_open(); }
 

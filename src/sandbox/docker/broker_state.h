@@ -19,7 +19,8 @@
 // Internal to the broker's process.
 namespace atl::sandbox::docker {
 
-// A container that this broker made.
+// A container that this broker made. Shared by the table and by the calls about it, which may wait for the
+// engine while another call removes the container from the table.
 struct BrokeredContainer {
   std::string id;       // the engine's
   std::string session;  // its label
@@ -31,10 +32,13 @@ struct BrokeredContainer {
   pid_t pid = 0;          // 0: the engine is elsewhere
 };
 
+// The whole of the broker's process: one thread, one loop, one daemon at a time. Owns the containers that it
+// made, and removes them when it ends.
 class Broker {
  public:
+  // `daemon` is the connection to the present daemon, `listener` where the next one will connect.
   Broker(BrokerOptions options, os::Fd daemon, os::Fd listener);
-  // Until shut_down, or until no daemon has come for too long.
+  // Serves until shut_down is asked for, or until there was no daemon for orphan_time.
   void run();
 
  private:

@@ -166,7 +166,7 @@ class DockerProvider final : public Provider {
     if (spec.image.empty() && !spec.snapshot) spec.image = alive->options.default_image;
     CO_CHECK(check_kind(spec));
     if (const auto before = alive->states.find(spec.id); before != alive->states.end())
-      if (const auto state = before->second.state.lock(); state && !state->ended)
+      if (const auto state = before->second.lock(); state && !state->ended)
         co_return fail(Code::already_exists, "a sandbox of that id lives");
     if (auto pooled = from_pool(alive, spec)) {
       tell_sudo(spec, *pooled);
@@ -234,10 +234,9 @@ class DockerProvider final : public Provider {
   void abandon() override { alive_->broker->tell({{"verb", "shut_down"}}); }
 
  private:
-  struct Known {
-    std::weak_ptr<ContainerState> state;
-    std::weak_ptr<DockerWalls> walls;
-  };
+  static DockerWalls& walls_of(const ContainerState& state) {
+    return static_cast<DockerWalls&>(*state.walls);
+  }
   // What outlives a moment in which the provider is being destroyed while callbacks are under way.
   struct Alive {
     Alive(const asio::any_io_executor& executor_, std::shared_ptr<BrokerClient> broker_,
@@ -252,7 +251,7 @@ class DockerProvider final : public Provider {
     DockerOptions options;
     asio::steady_timer looking;
     container::Watcher watcher;
-    std::map<std::string, Known> states;
+    std::map<std::string, std::weak_ptr<ContainerState>> states;
     std::vector<std::string> adoptable;
     std::vector<std::shared_ptr<Kind>> kinds;
     Isolation probed;
@@ -262,11 +261,11 @@ class DockerProvider final : public Provider {
     void end(const std::string& name, const std::string& why) {
       const auto found = states.find(name);
       if (found == states.end()) return;
-      if (const auto walls = found->second.walls.lock()) walls->has_ended(why);
+      if (const auto state = found->second.lock()) walls_of(*state).has_ended(why);
     }
     void end_all(const std::string& why) {
       for (auto& [name, known] : std::exchange(states, {}))
-        if (const auto state = known.state.lock()) state->has_ended(why);
+        if (const auto state = known.lock()) state->has_ended(why);
     }
     void lose_broker() {
       unavailable = "the broker of the container engine died: start the service again";
@@ -352,11 +351,11 @@ class DockerProvider final : public Provider {
     const auto required = spec.required_walls;
     made.spec = std::move(spec);
     auto walls =
-        std::make_shared<DockerWalls>(alive->executor, alive->broker, name,
+        std::make_unique<DockerWalls>(alive->executor, alive->broker, name,
                                       container::GroupReader::of_paths(texts_in(answer.body, "groups")));
-    const auto state = std::make_shared<ContainerState>(alive->executor, walls, std::move(made));
-    std::erase_if(alive->states, [](const auto& entry) { return entry.second.state.expired(); });
-    alive->states[name] = {state, walls};
+    const auto state = std::make_shared<ContainerState>(alive->executor, std::move(walls), std::move(made));
+    std::erase_if(alive->states, [](const auto& entry) { return entry.second.expired(); });
+    alive->states[name] = state;
     // From here on whoever gives this up removes the container.
     auto sandbox = std::make_unique<ContainerSandbox>(state, docker_traits());
     if (auto good = check_walls(state->made.isolation, required); !good) {
@@ -365,7 +364,7 @@ class DockerProvider final : public Provider {
     }
     if (frozen) co_return std::move(sandbox);
     if (auto greeted = co_await state->greet(kGreetPatience); !greeted) {
-      auto reason = co_await walls->explain(greeted.error().message());
+      auto reason = co_await state->walls->explain(greeted.error().message());
       auto stopped = co_await sandbox->stop();
       co_return fail(Code::provider_failed,
                      fmt::format("the container did not become ready: {}", reason ? *reason : "unknown"));
@@ -426,11 +425,11 @@ class DockerProvider final : public Provider {
 
   static void assign(Alive& alive, ContainerSandbox& sandbox, Spec spec) {
     auto& state = *sandbox.state();
-    const auto walls = std::static_pointer_cast<DockerWalls>(state.walls);
+    DockerWalls& walls = walls_of(state);
     alive.broker->tell(
-        {{"verb", "assign"}, {"name", walls->name()}, {"to", spec.id}, {"note", to_json(spec)}});
-    alive.states[spec.id] = {sandbox.state(), walls};
-    walls->rename(spec.id);
+        {{"verb", "assign"}, {"name", walls.name()}, {"to", spec.id}, {"note", to_json(spec)}});
+    alive.states[spec.id] = sandbox.state();
+    walls.rename(spec.id);
     // The waiting one has what the image says.
     const Spec& waiting = state.made.spec;
     if (spec.user.empty() || spec.user == "user") spec.user = waiting.user;

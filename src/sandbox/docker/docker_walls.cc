@@ -92,6 +92,11 @@ Usage DockerWalls::measured() const {
   return usage;
 }
 
+std::optional<std::chrono::microseconds> DockerWalls::cpu_time() const {
+  if (!groups_.counts_memory()) return std::nullopt;
+  return groups_.cpu_time();
+}
+
 std::optional<std::uint32_t> DockerWalls::process_count() const {
   if (!groups_.counts_processes()) return std::nullopt;
   return groups_.processes();

@@ -12,15 +12,15 @@
 
 namespace atl::sandbox::docker {
 
-// One container, as the broker lets us speak of it. Belongs to the loop thread.
+// One container, asked of the broker by its name. Owned by the ContainerState; belongs to the loop thread.
 class DockerWalls final : public container::Walls {
  public:
   DockerWalls(const boost::asio::any_io_executor& executor, std::shared_ptr<BrokerClient> broker,
               std::string name, container::GroupReader groups);
-  // Under which the broker knows it.
+  // The name under which the broker knows it.
   const std::string& name() const { return name_; }
   void rename(std::string name) { name_ = std::move(name); }
-  // Word of the broker's that it ended.
+  // Called when the broker says that the container has ended: explain() then gives `why`.
   void has_ended(std::string why);
 
   Task<void> freeze() override;
@@ -31,6 +31,7 @@ class DockerWalls final : public container::Walls {
   Task<std::string> explain(std::string reason) override;
   Task<void> measure() override;
   Usage measured() const override;
+  std::optional<std::chrono::microseconds> cpu_time() const override;
   std::uint64_t oom_kills() const override { return groups_.oom_kills(); }
   std::optional<std::uint32_t> process_count() const override;
 

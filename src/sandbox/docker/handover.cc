@@ -114,7 +114,7 @@ Result<os::Fd> Handover::open() {
   if (!guest_) return fail(Code::provider_failed, "the guest is gone");
   os::SocketPair pair = TRY(os::socket_pair(os::SocketKind::stream));
   const int inside[] = {pair.second.get()};
-  // A guest that is gone says nothing about the engine, whose state callers are told.
+  // Not Code::unavailable, which would mean the engine: a guest that is gone says nothing about that.
   if (auto sent = os::send_message(guest_->native_handle(), "s", inside, os::Wait::no); !sent)
     return fail(Error(Code::provider_failed, "the container ended before it was of use")
                     .with_detail(sent.error().message()));

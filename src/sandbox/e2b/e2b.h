@@ -40,9 +40,10 @@ Result<void> try_out(const E2bOptions& options);
 // nobody before the first call.
 //
 // Every sandbox carries metadata (installation, our id, session), by which it is found again after a restart.
-// Rounds compare what the other side has with what we know: what we do not know is ended and counted, what
-// the other side lost is told to whoever holds it, and what runs is prolonged, so that a sandbox outlives
-// this program by at most the lease. A create whose answer got lost is undone by the same metadata.
+// Rounds compare what the other side has with what we know. A sandbox that we do not know is ended and
+// counted; one that the other side lost is reported as ended to its holder; one that runs is prolonged, so
+// that it outlives this program by at most the lease. A create whose answer got lost is undone by the same
+// metadata.
 Result<std::unique_ptr<Provider>> make(boost::asio::any_io_executor executor, E2bOptions options);
 
 }  // namespace atl::sandbox::e2b

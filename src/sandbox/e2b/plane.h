@@ -68,7 +68,7 @@ class Plane {
   // A unary call, "process.Process/List". `user` empty: the sandbox's default user. Repeat::once: a
   // connection that broke is tried once more, for calls that do no harm twice.
   Task<Object> call(std::string method, Object message, std::string user, Repeat repeat);
-  // A server stream; `process_time` is when the other side gives its process up.
+  // A server stream. The caller reads it to its end or cuts it.
   Task<std::unique_ptr<RpcStream>> open_stream(std::string method, Object message, std::string user);
   // Plain HTTP to one of its ports, on a connection of its own.
   Task<std::shared_ptr<CuttableCall>> open(std::uint16_t port, net::ClientRequest request,

@@ -250,28 +250,25 @@ Task<FileInfo> VirtualFiles::make_directory(std::string path, std::string user, 
   co_return info_of(*fs_, at);
 }
 
-Task<FileInfo> VirtualFiles::move(std::string from, std::string to, std::string user, Overwrite overwrite) {
-  CO_TRY(auto source, parse(from));
-  CO_TRY(auto target, parse(to));
-  CO_CHECK(user_id(user));
-  if (!target.is_root()) CO_CHECK(fs_->make_directory(target.parent(), 0755, vfs::Parents::create));
+// move() and copy() differ in what the filesystem is asked for alone.
+Result<FileInfo> VirtualFiles::transfer(const std::string& from, const std::string& to,
+                                        const std::string& user, Overwrite overwrite, Transfer act) {
+  const auto source = TRY(parse(from));
+  const auto target = TRY(parse(to));
+  TRY(user_id(user));
+  if (!target.is_root()) TRY(fs_->make_directory(target.parent(), 0755, vfs::Parents::create));
   vfs::CopyOptions options;
   options.into_directory = false;
   options.overwrite = overwrite == Overwrite::yes ? vfs::Overwrite::yes : vfs::Overwrite::no;
-  CO_TRY(auto place, fs_->move(source, target, options));
-  co_return info_of(*fs_, place);
+  return info_of(*fs_, TRY((fs_.get()->*act)(source, target, options)));
+}
+
+Task<FileInfo> VirtualFiles::move(std::string from, std::string to, std::string user, Overwrite overwrite) {
+  co_return transfer(from, to, user, overwrite, &vfs::FileSystem::move);
 }
 
 Task<FileInfo> VirtualFiles::copy(std::string from, std::string to, std::string user, Overwrite overwrite) {
-  CO_TRY(auto source, parse(from));
-  CO_TRY(auto target, parse(to));
-  CO_CHECK(user_id(user));
-  if (!target.is_root()) CO_CHECK(fs_->make_directory(target.parent(), 0755, vfs::Parents::create));
-  vfs::CopyOptions options;
-  options.into_directory = false;
-  options.overwrite = overwrite == Overwrite::yes ? vfs::Overwrite::yes : vfs::Overwrite::no;
-  CO_TRY(auto place, fs_->copy(source, target, options));
-  co_return info_of(*fs_, place);
+  co_return transfer(from, to, user, overwrite, &vfs::FileSystem::copy);
 }
 
 Task<void> VirtualFiles::remove(std::string path, Recursive recursive, std::string user) {

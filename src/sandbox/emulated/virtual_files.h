@@ -30,6 +30,11 @@ class VirtualFiles final : public Files {
   Task<std::unique_ptr<Watch>> watch(std::string path, Recursive recursive, std::string user) override;
 
  private:
+  using Transfer = Result<vfs::Path> (vfs::FileSystem::*)(const vfs::Path& from, const vfs::Path& to,
+                                                          const vfs::CopyOptions& options);
+  Result<FileInfo> transfer(const std::string& from, const std::string& to, const std::string& user,
+                            Overwrite overwrite, Transfer act);
+
   boost::asio::any_io_executor executor_;
   VirtualTree tree_;
   std::shared_ptr<vfs::FileSystem> fs_;  // all of it together

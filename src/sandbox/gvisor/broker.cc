@@ -30,6 +30,7 @@
 #include "os/message.h"
 #include "os/process.h"
 #include "sandbox/gvisor/broker_protocol.h"
+#include "sandbox/gvisor/bundle.h"
 
 namespace atl::sandbox::gvisor {
 namespace {
@@ -39,6 +40,9 @@ constexpr std::size_t kJobsMax = 8;
 constexpr std::size_t kWaitingMax = 1024;
 // A daemon that was killed is started again within that time, or never.
 constexpr std::chrono::seconds kOrphanPatience{60};
+// After a copy another one is likely: a container is made ready for it, and kept for so long.
+constexpr std::chrono::milliseconds kSpareDelay{300};
+constexpr std::chrono::seconds kSpareTime{60};
 constexpr const char* kSocketName = "/broker.sock";
 
 using Time = std::chrono::steady_clock::time_point;
@@ -53,6 +57,13 @@ struct Box {
   bool frozen = false;
   bool busy = false;
   bool ready = false;
+};
+
+// A container that waits for files and memory, for the copy that is about to be asked for: making one takes
+// runsc as long as restoring it. There is at most one.
+struct Spare {
+  Box box;
+  Time made;
 };
 
 // A child of the broker that does one thing. It answers once; what it does after that nobody waits for.
@@ -95,6 +106,12 @@ class Broker {
   using Work = std::function<Result<Reply>(const std::function<void(Reply)>& tell)>;
   void begin(Request request, Job job, Work work);
   void create(Request request);
+  bool is_spare_for(const Request& request) const;
+  void create_from_spare(Request request);
+  void prepare_spare(const Spec& kind);
+  void drop_spare();
+  void look_after_spare();
+  int patience() const;
   void adopt(Request request, Box& box);
   void set_frozen(Request request, Box& box, bool frozen);
   void snapshot(Request request, Box& box);
@@ -109,6 +126,9 @@ class Broker {
   std::map<std::string, Box> boxes_;
   std::deque<Request> waiting_;
   std::map<pid_t, Job> jobs_;
+  std::optional<Spare> spare_;
+  // The kind of which a spare is made, and when.
+  std::optional<std::pair<Spec, Time>> spare_due_;
   Time orphan_since_{};
   std::uint64_t containers_ = 0;
   bool over_ = false;
@@ -227,6 +247,7 @@ Reply Broker::describe() const {
 void Broker::create(Request request) {
   const std::string id = request.id;
   if (boxes_.contains(id)) return refuse(request, Error(Code::already_exists, "a sandbox of that id lives"));
+  if (is_spare_for(request)) return create_from_spare(std::move(request));
   auto pair = os::socket_pair(os::SocketKind::stream);
   if (!pair) return refuse(request, std::move(pair).error());
   // Never one that was used before: runsc remembers those whose start failed.
@@ -267,7 +288,119 @@ void Broker::create(Request request) {
         });
 }
 
-// A guest that stands still hears nothing: it is told when it goes on.
+// Ready sandboxes are made while nobody waits for them.
+bool Broker::is_spare_for(const Request& request) const {
+  return spare_ && request.verb == Verb::create && request.memory && !request.id.starts_with(kPoolPrefix) &&
+         is_same_kind(spare_->box.spec, request.spec);
+}
+
+void Broker::create_from_spare(Request request) {
+  const std::string id = request.id;
+  Box& box = boxes_[id];
+  box = std::move(spare_->box);
+  spare_.reset();
+  box.spec = request.spec, box.spec.id = id;
+  Job job{.id = id};
+  job.finish = [this, id, request](Reply& reply) {
+    Box& made = boxes_.at(id);
+    made.busy = false;
+    if (!reply.error) {
+      made.isolation.walls.insert(made.isolation.walls.end(), reply.isolation.walls.begin(),
+                                  reply.isolation.walls.end());
+      made.isolation.missing = reply.isolation.missing, made.groups = reply.groups, made.ready = true;
+      reply.isolation = made.isolation;
+      spare_due_.emplace(made.spec, std::chrono::steady_clock::now() + kSpareDelay);
+      return answer(std::move(reply), {made.stream.get(), made.upper.get()});
+    }
+    boxes_.erase(id);
+    // In the ordinary way, which can do everything.
+    if (reply.error->code() == Code::unsupported) return waiting_.push_front(request);
+    answer(std::move(reply));
+  };
+  begin(std::move(request), std::move(job),
+        [this, container = box.container, directory = box.directory, process = box.process.get(),
+         groups = box.groups, spec = box.spec](const auto&) -> Result<Reply> {
+          Reply reply;
+          auto filled = [&]() -> Result<Started> {
+            reply.text = TRY(engine_.notes(spec.snapshot.value_or("")));
+            return engine_.fill(container, spec);
+          }();
+          if (!filled) {
+            (void)engine_.kill(process, groups);
+            engine_.remove(directory, container);
+            return fail(std::move(filled).error());
+          }
+          reply.isolation = std::move(filled->isolation), reply.groups = std::move(filled->groups);
+          return reply;
+        });
+}
+
+void Broker::prepare_spare(const Spec& kind) {
+  spare_due_.reset();
+  if (!engine_.can_prepare() || !kind.host_mounts.empty() || !daemon_.is_open()) return;
+  if (spare_ && (spare_->box.busy || is_same_kind(spare_->box.spec, kind))) return;
+  drop_spare();
+  auto pair = os::socket_pair(os::SocketKind::stream);
+  if (!pair) return;
+  const std::string container = fmt::format("{}-{}", random_word(12), ++containers_);
+  Box& box = spare_.emplace().box;
+  box.container = container, box.directory = engine_.box(container);
+  box.spec = kind, box.stream = std::move(pair->first), box.busy = true;
+  Job job;
+  job.finish = [this](Reply& reply) {
+    Box& made = spare_->box;
+    made.busy = false;
+    spare_->made = std::chrono::steady_clock::now();
+    auto process = os::pidfd_open(static_cast<pid_t>(reply.number));
+    auto upper = os::open((made.directory + "/upper").c_str(), O_RDONLY | O_DIRECTORY);
+    if (!reply.error && process && upper) {
+      made.process = std::move(*process), made.upper = std::move(*upper);
+      made.isolation = reply.isolation, made.groups = reply.groups;
+      return;
+    }
+    // Copies are made in the ordinary way.
+    spare_.reset();
+  };
+  const int guest_end = pair->second.get();
+  begin(Request{}, std::move(job), [this, container, guest_end, kind](const auto&) -> Result<Reply> {
+    const Started started = TRY(engine_.prepare(container, kind, guest_end));
+    Reply reply{.number = static_cast<std::uint64_t>(started.pid)};
+    reply.isolation = started.isolation, reply.groups = started.groups;
+    return reply;
+  });
+}
+
+void Broker::drop_spare() {
+  if (!spare_ || spare_->box.busy) return;
+  begin(Request{}, Job{},
+        [this, container = spare_->box.container, directory = spare_->box.directory,
+         process = spare_->box.process.get(), groups = spare_->box.groups](const auto&) -> Result<Reply> {
+          (void)engine_.kill(process, groups);
+          engine_.remove(directory, container);
+          return Reply{};
+        });
+  spare_.reset();
+}
+
+void Broker::look_after_spare() {
+  const Time now = std::chrono::steady_clock::now();
+  if (spare_due_ && now >= spare_due_->second) prepare_spare(Spec(spare_due_->first));
+  if (spare_ && !spare_->box.busy && now - spare_->made >= kSpareTime) drop_spare();
+}
+
+// Milliseconds until something must be looked at that no descriptor tells.
+int Broker::patience() const {
+  if (!daemon_.is_open()) return 1000;
+  const auto until = [](Time when) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(when - std::chrono::steady_clock::now());
+    return static_cast<int>(std::max<std::int64_t>(left.count(), 0));
+  };
+  if (spare_due_) return until(spare_due_->second);
+  if (spare_ && !spare_->box.busy) return until(spare_->made + kSpareTime);
+  return -1;
+}
+
+// A paused guest cannot read; Verb::wake tells it of its new host when it goes on.
 void Broker::adopt(Request request, Box& box) {
   const std::string id = request.id, container = box.container;
   const bool announces = !box.frozen || request.verb == Verb::wake;
@@ -343,6 +476,8 @@ void Broker::checkpoint(Request request, Box& box) {
   };
   const std::string target = request.path, notes = request.text;
   const Durable durable = request.memory ? Durable::yes : Durable::no;
+  // Copies are asked for next: their container is made while this one is saved.
+  if (durable == Durable::no && !id.starts_with(kPoolPrefix)) prepare_spare(box.spec);
   begin(std::move(request), std::move(job),
         [=, this](const std::function<void(Reply)>& tell) -> Result<Reply> {
           const Engine::Saved saved =
@@ -428,6 +563,7 @@ void Broker::serve(Request request) {
 // The first that waits for nobody else's work on the same sandbox.
 bool Broker::start_next() {
   const auto can = [&](const Request& request) {
+    if (is_spare_for(request) && spare_->box.busy) return false;
     const auto box = boxes_.find(request.id);
     return box == boxes_.end() || !box->second.busy;
   };
@@ -455,6 +591,11 @@ void Broker::end_all() {
     while (::waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
     }
   boxes_.clear();
+  // By now whoever was making it has ended, too.
+  if (spare_ && spare_->box.process.is_open())
+    (void)engine_.kill(spare_->box.process.get(), spare_->box.groups);
+  if (spare_) engine_.remove(spare_->box.directory, spare_->box.container);
+  spare_.reset();
   engine_.close();
   over_ = true;
 }
@@ -471,7 +612,7 @@ void Broker::run() {
                               {listener_.is_open() ? listener_.get() : -1, POLLIN, 0}};
     for (const auto& [pid, job] : jobs_)
       ready.push_back({job.answer.is_open() ? job.answer.get() : -1, POLLIN, 0});
-    const int count = ::poll(ready.data(), ready.size(), daemon_.is_open() ? -1 : 1000);
+    const int count = ::poll(ready.data(), ready.size(), patience());
     if (count < 0 && errno != EINTR) break;
     for (std::size_t i = 3; i < ready.size(); ++i)
       if (ready[i].revents != 0) on_job(i - 3);
@@ -480,6 +621,7 @@ void Broker::run() {
     if (ready[2].revents != 0) on_listener();
     while (!over_ && start_next()) {
     }
+    if (!over_) look_after_spare();
     const bool orphan =
         !daemon_.is_open() && (!listener_.is_open() || boxes_.empty() ||
                                std::chrono::steady_clock::now() - orphan_since_ > kOrphanPatience);
@@ -550,17 +692,11 @@ Result<os::Fd> listen_in(const std::string& directory) {
 
 Result<os::Fd> start_broker(const EngineOptions& options) {
   os::SocketPair pair = TRY(os::socket_pair(os::SocketKind::packets));
-  const pid_t child = os::fork_alone();
-  if (child < 0) return fail(errno_error(errno, "fork the broker"));
-  if (child == 0) {
-    // Two generations: the daemon must not have to reap it, and it must not be killed with the daemon.
-    if (os::fork_alone() != 0) ::_exit(0);
+  TRY(os::fork_detached("fork the broker", [&] {
     pair.first.reset();
     broker_main(std::move(pair.second), options);
-  }
+  }));
   pair.second.reset();
-  while (::waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
-  }
   const os::Message message = TRY(os::receive_message(pair.first.get()));
   if (message.bytes.empty()) return fail(Code::provider_failed, "the broker ended before it was ready");
   Reply ready = TRY(decode_reply(message.bytes));

@@ -15,6 +15,8 @@
 namespace atl::sandbox::gvisor {
 
 inline constexpr std::uint32_t kBrokerVersion = 1;
+// Of the ids of sandboxes that nobody asked for yet.
+inline constexpr std::string_view kPoolPrefix = "pool-";
 
 enum class Verb : std::uint8_t {
   hello,   // -> number: kBrokerVersion; text: runsc's version; names: sandboxes that can be taken back
@@ -38,8 +40,8 @@ struct Request {
   Verb verb = Verb::hello;
   std::string id;  // of the sandbox
   std::string path, text;
-  // create: go on from the memory of the checkpoint that spec.snapshot is. checkpoint: it is to outlive the
-  // power, which copies that are made now need not.
+  // In create: go on from the memory of the checkpoint that spec.snapshot is. In checkpoint: sync it to the
+  // disk, so that it survives a loss of power; a checkpoint that is only for copies made now need not.
   bool memory = false;
   Spec spec;
 };

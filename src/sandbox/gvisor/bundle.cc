@@ -4,6 +4,7 @@
 #include <boost/json.hpp>
 
 #include "guest/protocol.h"
+#include "sandbox/limit_table.h"
 
 namespace atl::sandbox::gvisor {
 namespace {
@@ -78,6 +79,11 @@ std::uint64_t tasks_max(const Limits& limits) {
 
 std::uint64_t shared_memory_max(const Limits& limits) {
   return std::min(limits.disk_bytes, limits.memory_bytes);
+}
+
+bool is_same_kind(const Spec& a, const Spec& b) {
+  return a.layers == b.layers && a.hostname == b.hostname && a.sudo == b.sudo &&
+         bind_sandbox_alike(a.limits, b.limits) && a.host_mounts.empty() && b.host_mounts.empty();
 }
 
 std::string bundle_config(const Spec& spec, const BundleOptions& options) {

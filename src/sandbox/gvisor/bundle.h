@@ -30,6 +30,9 @@ std::uint64_t tasks_max(const Limits& limits);
 // Bytes of /dev/shm, which gVisor keeps in memory.
 std::uint64_t shared_memory_max(const Limits& limits);
 
+// Whether one container can become what either of them asks for: the bundle, mounts and groups are the same.
+bool is_same_kind(const Spec& a, const Spec& b);
+
 // The OCI configuration (config.json) of a sandbox: its first process is the guest on the standard streams,
 // with the capabilities that root inside keeps; limits as far as OCI has words for them.
 std::string bundle_config(const Spec& spec, const BundleOptions& options);

@@ -15,7 +15,8 @@
 namespace atl::sandbox::gvisor {
 
 // The daemon's side of the broker's socket. Belongs to the loop thread. When the broker dies, every call
-// under way and every later one fails with Code::provider_failed; the sandboxes have ended with it.
+// under way and every later one fails with Code::provider_failed; the sandboxes have ended with it. Shared by
+// the provider, its sandboxes and the read that is always under way.
 class BrokerClient : public std::enable_shared_from_this<BrokerClient> {
  public:
   struct Answer {
@@ -28,12 +29,12 @@ class BrokerClient : public std::enable_shared_from_this<BrokerClient> {
   void start();
   // The broker's answer; an error of the broker's is this call's error.
   Task<Answer> call(Request request);
-  // Without an answer.
+  // Sends a request whose answer nobody needs; a failure is not reported.
   void tell(Request request);
-  // The same as call() before the loop runs.
+  // The same as call(), blocking, before the loop runs.
   Result<Answer> call_now(Request request);
   bool is_open() const { return socket_.is_open(); }
-  // Calls fail from now on. The broker sees its daemon leave.
+  // Closes the socket: calls fail from now on, and the broker waits for the next daemon.
   void close();
 
  private:

@@ -24,6 +24,7 @@
 #include "os/tree_size.h"
 #include "sandbox/container/group_reader.h"
 #include "sandbox/gvisor/bundle.h"
+#include "sandbox/gvisor/overlay_apply.h"
 #include "sandbox/gvisor/read_back.h"
 
 namespace atl::sandbox::gvisor {
@@ -68,11 +69,11 @@ std::string last_words(const std::string& file) {
 
 Result<Engine> Engine::open(EngineOptions options) {
   Engine engine(std::move(options));
-  TRY(engine.prepare());
+  TRY(engine.set_up());
   return engine;
 }
 
-Result<void> Engine::prepare() {
+Result<void> Engine::set_up() {
   const std::string& directory = options_.directory;
   TRY(os::make_directories(directory, 0700));
   if (::unshare(CLONE_NEWNS) < 0) return fail(errno_error(errno, "make a mount namespace"));
@@ -256,26 +257,38 @@ Result<void> Engine::write_bundle(const std::string& box, const std::string& con
   return os::write_file(box + "/config.json", bundle_config(spec, options), 0600);
 }
 
-Result<pid_t> Engine::launch(const std::string& box, const std::string& container, const std::string& image,
-                             int stream, bool shares_mounts) const {
+namespace {
+
+pid_t pid_in(const std::string& file) {
+  const std::string text = os::read_file(file).value_or("");
+  pid_t pid = 0;
+  std::from_chars(text.data(), text.data() + text.size(), pid);
+  return pid;
+}
+
+}  // namespace
+
+Result<pid_t> Engine::launch(const std::string& box, const std::string& container, Beginning beginning,
+                             const std::string& image, int stream, bool shares_mounts) const {
+  static constexpr const char* kVerbs[] = {"run", "restore", "create"};
+  static constexpr const char* kWords[] = {"start", "restore", "make"};
+  const auto which = static_cast<std::size_t>(beginning);
   const std::string errors = box + "/errors", pid_file = box + "/pid";
   const os::Fd error = TRY(os::open(errors.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600));
   Command command{.program = options_.runsc.program, .arguments = global_flags(shares_mounts)};
-  command.arguments.emplace_back(image.empty() ? "run" : "restore");
-  if (!image.empty()) command.arguments.insert(command.arguments.end(), {"--image-path", image});
-  command.arguments.insert(command.arguments.end(),
-                           {"--detach", "--pid-file", pid_file, "--bundle", box, container});
+  command.arguments.emplace_back(kVerbs[which]);
+  if (beginning == Beginning::restore)
+    command.arguments.insert(command.arguments.end(), {"--image-path", image});
+  if (beginning != Beginning::create) command.arguments.emplace_back("--detach");
+  command.arguments.insert(command.arguments.end(), {"--pid-file", pid_file, "--bundle", box, container});
   command.input = stream, command.output = stream, command.error = error.get();
   command.patience = std::chrono::milliseconds(60'000);
   if (auto done = run_command(command); !done) {
     const std::string words = last_words(errors);
-    return fail(Error(done.error().code(),
-                      fmt::format("runsc could not {} the sandbox", image.empty() ? "start" : "restore"))
+    return fail(Error(done.error().code(), fmt::format("runsc could not {} the sandbox", kWords[which]))
                     .with_detail(words.empty() ? done.error().message() : words));
   }
-  const std::string text = TRY(os::read_file(pid_file));
-  pid_t pid = 0;
-  std::from_chars(text.data(), text.data() + text.size(), pid);
+  const pid_t pid = pid_in(pid_file);
   if (pid <= 1) return fail(Code::provider_failed, "runsc does not tell its process");
   return pid;
 }
@@ -296,13 +309,54 @@ Result<Started> Engine::create(const std::string& container, const Spec& spec, b
       snapshot = TRY(snapshots_.directory(*spec.snapshot));
       image = path_of(snapshot) + "/" + kMemory;
     }
-    started.pid = TRY(launch(at, container, image, stream, !spec.host_mounts.empty()));
+    started.pid = TRY(launch(at, container, image.empty() ? Beginning::run : Beginning::restore, image,
+                             stream, !spec.host_mounts.empty()));
     read_back({.spec = spec, .runsc = options_.runsc, .pid = started.pid, .container = container}, started);
     return started;
   };
   auto made = make();
   if (!made) remove(at, container);
   return made;
+}
+
+Result<Started> Engine::prepare(const std::string& container, const Spec& spec, int stream) const {
+  const std::string at = box(container);
+  const auto make = [&]() -> Result<Started> {
+    Started started;
+    TRY(os::make_directory(at, 0700));
+    TRY_CONTEXT("writable layer", make_upper(at, spec, started.isolation));
+    TRY(mount_root(at, spec));
+    TRY(write_bundle(at, container, spec));
+    started.pid = TRY(launch(at, container, Beginning::create, "", stream, false));
+    if (const auto reader = container::GroupReader::of_process(started.pid, container))
+      started.groups = reader->paths();
+    return started;
+  };
+  auto made = make();
+  if (!made) remove(at, container);
+  return made;
+}
+
+Result<Started> Engine::fill(const std::string& container, const Spec& spec) const {
+  const std::string at = box(container);
+  const os::Fd snapshot = TRY(snapshots_.directory(spec.snapshot.value_or("")));
+  const std::pair<const char*, std::string> parts[] = {{"root", at + "/rootfs"}, {"usr", at + "/rootfs/usr"}};
+  for (const auto& [part, where] : parts) {
+    const auto saved = os::open_beneath(snapshot.get(), part, O_RDONLY | O_DIRECTORY);
+    // Layers bring a /usr of their own, which is no filesystem for itself.
+    if (!saved || (!spec.layers.empty() && std::string_view(part) == "usr")) continue;
+    const os::Fd merged = TRY(os::open(where.c_str(), O_RDONLY | O_DIRECTORY));
+    TRY(apply_layer(saved->get(), merged.get()));
+  }
+  const std::string image = path_of(snapshot) + "/" + kMemory;
+  if (auto restored = ask({"restore", "--detach", "--image-path", image, "--bundle", at, container}, 60);
+      !restored)
+    return fail(Error(Code::unsupported, "runsc could not restore a prepared sandbox")
+                    .with_detail(restored.error().message() + ": " + restored.error().detail()));
+  Started started;
+  started.pid = pid_in(at + "/pid");
+  read_back({.spec = spec, .runsc = options_.runsc, .pid = started.pid, .container = container}, started);
+  return started;
 }
 
 Result<void> Engine::pause(const std::string& container) const {
@@ -383,7 +437,7 @@ Result<Engine::Saved> Engine::checkpoint(const std::string& box, const std::stri
     if (const std::size_t at = config.find(group + container); at != std::string::npos)
       config.replace(at + group.size(), container.size(), next);
     TRY(os::write_file(box + "/config.json", config, 0600));
-    saved.pid = TRY(launch(box, next, image, stream, false));
+    saved.pid = TRY(launch(box, next, Beginning::restore, image, stream, false));
     saved.replaced = true;
     if (const auto reader = container::GroupReader::of_process(saved.pid, next))
       saved.groups = reader->paths();

@@ -24,7 +24,7 @@ struct EngineOptions {
   std::string_view guest_program;
 };
 
-// Whether what is written must be on the disk when it is said to be there.
+// yes: the call returns only after everything it wrote has reached the disk (fsync).
 enum class Durable : std::uint8_t { no, yes };
 
 // A sandbox that runs.
@@ -48,6 +48,14 @@ class Engine {
   // A container of that name, whose guest speaks on `stream` (a socket; it stays the caller's). With `memory`
   // it goes on from the checkpoint that spec.snapshot is. On failure nothing is left.
   Result<Started> create(const std::string& container, const Spec& spec, bool memory, int stream) const;
+  // Whether containers can be made ahead of the memory that they go on from.
+  bool can_prepare() const { return options_.runsc.leaves_running; }
+  // A container of that kind, without files and memory of its own, that fill() makes a copy. On failure
+  // nothing is left.
+  Result<Started> prepare(const std::string& container, const Spec& spec, int stream) const;
+  // It goes on from the checkpoint that spec.snapshot is. After a failure, Code::unsupported if create() may
+  // succeed, the caller kills and removes it.
+  Result<Started> fill(const std::string& container, const Spec& spec) const;
   Result<void> pause(const std::string& container) const;
   Result<void> resume(const std::string& container) const;
   // To the guest: another host takes its stream over.
@@ -57,8 +65,8 @@ class Engine {
   Result<void> snapshot(const std::string& box, const std::string& target) const;
   // The same with its memory and `notes`, a file of the caller's. The guest must be held. Where runsc cannot
   // leave the sandbox running, it ends here and goes on as the container `next` on `stream`. After a success
-  // the caller says finish_checkpoint(), which can wait until others know: until then what ran on stands
-  // still, or what ended keeps its name.
+  // the caller calls finish_checkpoint(), once it has told its daemon: until then a sandbox that was left
+  // running stays paused, and one that was replaced keeps its old container's name.
   struct Saved {
     bool replaced = false;
     pid_t pid = 0;  // of the new one
@@ -79,7 +87,7 @@ class Engine {
   Result<void> discard(const std::string& snapshot) const;
   Result<void> forget_memory(const std::string& snapshot) const;
   Result<std::uint64_t> measure(const std::string& snapshot) const;
-  // Once nothing runs any more.
+  // Unmounts and removes what all sandboxes share. No sandbox may run any more.
   void close() const;
 
   // The directory of a sandbox: the same through all containers that it becomes.
@@ -87,14 +95,16 @@ class Engine {
 
  private:
   explicit Engine(EngineOptions options) : options_(std::move(options)) {}
-  Result<void> prepare();
+  Result<void> set_up();
   void clear_leftovers() const;
   Result<void> make_upper(const std::string& box, const Spec& spec, Isolation& isolation) const;
   Result<void> fill_upper(const std::string& box, const Spec& spec, bool memory) const;
   Result<void> mount_root(const std::string& box, const Spec& spec) const;
   Result<void> write_bundle(const std::string& box, const std::string& container, const Spec& spec) const;
-  Result<pid_t> launch(const std::string& box, const std::string& container, const std::string& image,
-                       int stream, bool shares_mounts) const;
+  // How a container begins: with its program, from a checkpoint, or later.
+  enum class Beginning : std::uint8_t { run, restore, create };
+  Result<pid_t> launch(const std::string& box, const std::string& container, Beginning beginning,
+                       const std::string& image, int stream, bool shares_mounts) const;
   std::vector<std::string> global_flags(bool shares_mounts) const;
   Result<void> ask(std::vector<std::string> arguments, int seconds = 30) const;
   Result<void> copy_upper(const std::string& box, const Place& draft) const;

@@ -21,9 +21,9 @@
 #include "sandbox/container/container_sandbox.h"
 #include "sandbox/container/watch.h"
 #include "sandbox/gvisor/broker.h"
+#include "sandbox/gvisor/bundle.h"
 #include "sandbox/gvisor/client.h"
 #include "sandbox/gvisor/walls.h"
-#include "sandbox/limit_table.h"
 #include "sandbox/spec_check.h"
 
 namespace atl::sandbox::gvisor {
@@ -32,7 +32,6 @@ namespace {
 using container::ContainerSandbox;
 using container::ContainerState;
 
-constexpr std::string_view kPoolPrefix = "pool-";
 // A guest of gVisor's on a machine that has much to do.
 constexpr std::chrono::seconds kGreetPatience{30};
 constexpr std::uint32_t kMakersMax = 4;
@@ -60,8 +59,7 @@ Result<void> check_walls(const Spec& spec) {
 }
 
 bool serves(const Spec& mine, const Spec& spec) {
-  return spec.layers == mine.layers && spec.snapshot == mine.snapshot && spec.hostname == mine.hostname &&
-         spec.sudo == mine.sudo && bind_sandbox_alike(spec.limits, mine.limits) && spec.host_mounts.empty();
+  return is_same_kind(mine, spec) && spec.snapshot == mine.snapshot;
 }
 
 // Ready sandboxes of one kind, all restored from one checkpoint.
@@ -95,14 +93,15 @@ struct Alive {
 
 std::unique_ptr<ContainerSandbox> take_in(Alive& alive, Spec spec, BrokerClient::Answer answer) {
   const std::string id = spec.id;
-  auto walls = std::make_shared<GvisorWalls>(alive.broker, id, std::move(answer.fds.at(1)),
-                                             answer.reply.groups, alive.version);
+  auto made_walls = std::make_unique<GvisorWalls>(alive.broker, id, std::move(answer.fds.at(1)),
+                                                  answer.reply.groups, alive.version);
+  GvisorWalls& walls = *made_walls;
   container::Made made{.spec = std::move(spec),
                        .isolation = std::move(answer.reply.isolation),
                        .stream = std::move(answer.fds.at(0)),
                        .frozen = answer.reply.frozen};
-  auto state = std::make_shared<ContainerState>(alive.executor, walls, std::move(made));
-  walls->belong_to(state);
+  auto state = std::make_shared<ContainerState>(alive.executor, std::move(made_walls), std::move(made));
+  walls.belong_to(state);
   alive.states[id] = state;
   return std::make_unique<ContainerSandbox>(std::move(state), kTraits);
 }

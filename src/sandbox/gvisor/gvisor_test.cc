@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <thread>
 
+#include "os/file.h"
 #include "sandbox/gvisor/runsc.h"
 #include "sandbox/test_loop.h"
 
@@ -52,8 +53,8 @@ class GvisorTest : public testing::Test, protected TestLoop {
       EXPECT_FALSE(error) << error.message();
     }
   }
-  void start(std::uint32_t ready = 0) {
-    GvisorOptions options{.runsc = test_runsc(), .run_directory = directory_ + "/run"};
+  void start(std::uint32_t ready = 0, const std::string& runsc = test_runsc()) {
+    GvisorOptions options{.runsc = runsc, .run_directory = directory_ + "/run"};
     options.roots.snapshots = {directory_ + "/snapshots"};
     options.ready = ready, options.warm = {Language::python};
     auto provider = gvisor::start(context().get_executor(), std::move(options));
@@ -161,6 +162,50 @@ TEST_F(GvisorTest, ACopyKnowsEverythingAndTheOriginalGoesOn) {
   EXPECT_GT(run(provider_->snapshot_bytes(snapshot("one"))).value_or(0), 0U);
   ASSERT_TRUE(run(provider_->discard_snapshot(snapshot("one"))));
   EXPECT_FALSE(std::filesystem::exists(snapshot("one")));
+}
+
+// With a runsc that can: the container of a copy is made while its original is saved, and another one for the
+// next. What cannot be brought into it is copied in the ordinary way.
+TEST_F(GvisorTest, CopiesComeFromContainersThatWereMadeAhead) {
+  const auto runsc = find_runsc(test_runsc());
+  if (!runsc->leaves_running) GTEST_SKIP() << "this runsc restores into new containers only";
+  ASSERT_TRUE(run(provider_->shut_down()));
+  const std::string script = directory_ + "/runsc", log = directory_ + "/log";
+  ASSERT_TRUE(os::write_file(
+      script, "#!/bin/sh\necho \"$*\" >> " + log + "\nexec " + runsc->program + " \"$@\"\n", 0755));
+  start(0, script);
+  const auto count = [&](const std::string& verb) {
+    const std::string text = os::read_file(log).value_or("");
+    std::size_t found = 0;
+    for (std::size_t at = 0; (at = text.find(" " + verb + " ", at)) != std::string::npos; ++at) ++found;
+    return found;
+  };
+  const auto sandbox = box();
+  ASSERT_TRUE(sandbox);
+  EXPECT_EQ(shell(*sandbox, "rm /etc/debian_version; echo 1 > /usr/new", "root").outcome.exit_code, 0);
+  auto python = run(sandbox->create_interpreter(Language::python, ""));
+  ASSERT_TRUE(python);
+  execute(**python, "x = 41");
+  const auto fork = [&](const char* name) {
+    EXPECT_TRUE(run(sandbox->checkpoint(snapshot(name), {})));
+    Spec spec;
+    spec.snapshot = snapshot(name), spec.with_interpreters = true;
+    auto copy = box(spec);
+    EXPECT_TRUE(copy);
+    if (!copy) return;
+    EXPECT_EQ(execute(*copy->interpreters().at(0), "print(x + 1)").out, "42\n") << name;
+    EXPECT_EQ(shell(*copy, "cat /usr/new; test -e /etc/debian_version || echo gone").out, "1\ngone\n");
+    EXPECT_NE(wall(copy->isolation(), "disk_limit"), "");
+    EXPECT_NE(wall(copy->isolation(), "memory_limit"), "");
+    EXPECT_TRUE(run(copy->stop()));
+  };
+  const std::size_t before = count("run");
+  fork("first"), fork("second");
+  EXPECT_GE(count("create"), 1U);
+  EXPECT_EQ(count("restore"), 2U);
+  EXPECT_EQ(shell(*sandbox, "echo a > /tmp/a; ln /tmp/a /tmp/b").outcome.exit_code, 0);
+  fork("linked");
+  EXPECT_EQ(count("run"), before) << "nothing was started without its memory";
 }
 
 TEST_F(GvisorTest, AFilesSnapshotIsWhatPausedProgramsHadWritten) {

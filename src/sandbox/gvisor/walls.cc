@@ -56,7 +56,7 @@ Task<void> GvisorWalls::thaw() {
     CO_CHECK(co_await ask(Verb::resume));
     co_return Result<void>();
   }
-  // It stood still when its daemon was replaced: the guest hears of that now.
+  // It was paused when its daemon was replaced, so the guest learns only now that it has a new host.
   CO_CHECK(co_await ask(Verb::wake));
   co_return co_await take_stream_over(state->made.stream.get());
 }
@@ -129,11 +129,16 @@ void GvisorWalls::destroy_later() {
   broker_->tell(Request{.verb = Verb::destroy, .id = id_});
 }
 
-Usage GvisorWalls::measured() const {
-  Usage usage = groups_.usage();
+std::optional<std::chrono::microseconds> GvisorWalls::cpu_time() const {
   // gVisor's own kernel looks at its clock now and then, which nobody inside has caused.
   if (const auto state = state_.lock(); state && state->made.frozen && cpu_when_paused_)
-    usage.cpu_time = *cpu_when_paused_;
+    return cpu_when_paused_;
+  return groups_.cpu_time();
+}
+
+Usage GvisorWalls::measured() const {
+  Usage usage = groups_.usage();
+  usage.cpu_time = cpu_time().value_or(usage.cpu_time);
   if (!upper_.is_open()) return usage;
   if (const auto space = os::filesystem_space(upper_.get())) {
     usage.disk_bytes = space->bytes_used;

@@ -30,6 +30,7 @@ class GvisorWalls final : public container::Walls {
   Task<void> destroy() override;
   void destroy_later() override;
   Usage measured() const override;
+  std::optional<std::chrono::microseconds> cpu_time() const override;
   std::uint64_t oom_kills() const override { return groups_.oom_kills(); }
   // The host sees gVisor's own processes, of which one inside may have several: they cannot be counted there.
   std::optional<std::uint32_t> process_count() const override { return std::nullopt; }

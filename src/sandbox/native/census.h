@@ -38,16 +38,16 @@ class Rhythm {
   std::uint64_t tasks_ = 0;
 };
 
-// Counts the processes of sandboxes, between executions as during them: the kernel says nothing when one is
-// added to a group, so somebody has to look. Sleeps while no sandbox has anything that could add one. Belongs
-// to the loop thread.
+// Counts the processes of sandboxes, between executions as during them. The kernel sends no event when a
+// process is added to a group, so this looks at intervals; it sleeps while no sandbox has anything that could
+// add one. Belongs to the loop thread.
 class Census {
  public:
   explicit Census(const boost::asio::any_io_executor& executor) : timer_(executor) {}
   Census(const Census&) = delete;
   Census& operator=(const Census&) = delete;
 
-  // Something begins there: a process, an execution. The first word of a sandbox makes it known.
+  // A process or an execution begins there. The first call for a sandbox adds it.
   void note_activity(const std::shared_ptr<NativeState>& state);
   // No more looks.
   void close();

@@ -20,8 +20,8 @@ namespace atl::sandbox::native {
 // The daemon's side of the spawner's socket. Belongs to the loop thread. When the spawner dies, every call
 // under way and every later one fails with Code::provider_failed, and on_lost is called once. When only the
 // connection is lost, it goes on with a spare one: calls under way that cannot be made twice fail with
-// Code::unavailable, and on_again is told what the spawner has. A message whose descriptors this process has
-// no room for fails that call alone, with Code::resource_exhausted.
+// Code::unavailable, and on_again is called with the names that the spawner has. A message whose descriptors
+// this process has no room for fails that call alone, with Code::resource_exhausted.
 //
 // Shared: by the provider, by the state of every sandbox, and by calls under way, which may outlive both.
 class SpawnerClient : public std::enable_shared_from_this<SpawnerClient> {

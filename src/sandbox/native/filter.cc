@@ -222,8 +222,8 @@ std::vector<sock_filter> socket_options() {
 }
 
 // The limit on core dumps stays as it was set (guest/zygote/drop.h): with another one, 0 among them, a crash
-// may run a program of the host. Who switches core dumps off is told that they are. An answer that reads the
-// old limit as well would be missing, so that is refused.
+// may run a program of the host. A call that only switches core dumps off succeeds without effect. A call
+// that also asks for the old limit is refused, because a filter cannot fill in an answer.
 std::vector<sock_filter> core_limit_by_prlimit() {
   constexpr std::uint32_t done = refuse_with(0);
   const std::vector<sock_filter> setting =

@@ -93,7 +93,8 @@ class NativeProvider final : public Provider,
       const auto state = before->second.lock();
       if (state && !state->ended) co_return fail(Code::already_exists, "a sandbox of that id lives");
     }
-    // While the spawner's word of the end of an earlier one is on its way, no ready one may take the name.
+    // While the spawner's message about the end of an earlier one is on its way, no pooled sandbox may take
+    // the name: the message would end it.
     const bool word_is_due = before != alive_->states.end();
     if (auto pooled = word_is_due ? nullptr : from_pool(spec)) {
       const trace::Span taken(spec.trace, "pool.take");

@@ -17,7 +17,7 @@ struct MountRoot {
 };
 
 // Everything of the host that a spawner may read, mount, write or remove for its daemon, beside the host's
-// own view. It is told once, before anybody can ask for anything; what is not named is refused.
+// own view. The spawner gets it at its start, before any request; what is not named in it is refused.
 struct RootPaths {
   // Trees of layers: these directories, or what is beneath them.
   std::vector<std::string> layers;

@@ -364,9 +364,7 @@ Task<void> NativeSandbox::remove_interpreter(std::string id) {
 
 Task<std::unique_ptr<ByteStream>> NativeSandbox::connect(std::uint16_t port) {
   const auto state = state_;
-  // Behind the proxy endpoint's ports is this daemon, not a server inside.
-  if (state->spawned.spec.network == Network::egress && is_proxy_port(port))
-    co_return fail(Code::permission_denied, fmt::format("port {} is the sandbox's own way out", port));
+  CO_CHECK(check_port(state->spawned.spec.network, port));
   CO_CHECK(check_connection());
   co_return co_await state->connection->connect(port);
 }
@@ -375,7 +373,7 @@ Task<std::vector<std::uint16_t>> NativeSandbox::listening_ports() {
   const auto state = state_;
   CO_CHECK(check_connection());
   CO_TRY(auto ports, co_await state->connection->listening_ports());
-  if (state->spawned.spec.network == Network::egress) std::erase_if(ports, is_proxy_port);
+  hide_proxy_ports(state->spawned.spec.network, ports);
   co_return ports;
 }
 

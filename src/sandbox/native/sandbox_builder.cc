@@ -511,7 +511,8 @@ Result<void> SandboxBuilder::map_layers(const Spec& spec, Slot& slot) {
 Result<Built> SandboxBuilder::build(const Spec& asked, Disk disk) {
   Built built;
   built.on_disk = disk.mount.is_open();
-  // What the sandbox has is what is told of it: images come in sizes of their own.
+  // Images come in sizes of their own: the limit that is reported is that of the image, not the one asked
+  // for.
   std::optional<Spec> sized;
   if (built.on_disk) sized = asked, sized->limits.disk_bytes = disk.size.bytes;
   // Never the last descriptor of it: closing that would wait for the disk.

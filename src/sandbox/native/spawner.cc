@@ -255,7 +255,8 @@ static Reply description(const Request& request, const SpawnedSandbox& sandbox) 
   return {.verb = request.verb(), .token = request.token, .name = request.name, .answer = std::move(answer)};
 }
 
-// Known before anybody is told: if the daemon is gone by now, it ends with the others.
+// Entered into the table before the daemon gets its answer: if the daemon is gone by now, the sandbox ends
+// with all others.
 SpawnedSandbox& Spawner::add_sandbox(const std::string& name, const Spec& spec, Built built) {
   SpawnedSandbox& sandbox = *sandboxes_.emplace(name, std::make_unique<SpawnedSandbox>()).first->second;
   sandbox.built = std::move(built);
@@ -428,7 +429,8 @@ void Spawner::on_gone() {
     if (const auto named = by_ticket_.extract(ticket); !named.empty()) tell_end(named.mapped());
 }
 
-// The name is free from here on, not earlier: word of the end must not be taken for another's.
+// The name is free from here on and not earlier, so that the daemon cannot take this message for the end of a
+// later sandbox of the same name.
 void Spawner::tell_end(const std::string& name) {
   const auto node = sandboxes_.extract(name);
   for (const std::uint64_t token : node.mapped()->waiting)
@@ -537,18 +539,11 @@ Result<void> arrange_descriptors(os::Fd& daemon, const SpawnerOptions& options) 
 Result<os::Fd> start_spawner(const SpawnerOptions& options) {
   if (options.guest_program.empty()) return fail(Code::internal, "the guest's program is not in this build");
   os::SocketPair pair = TRY(os::socket_pair(os::SocketKind::packets));
-  const pid_t child = os::fork_alone();
-  if (child < 0) return fail(errno_error(errno, "fork the spawner"));
-  if (child == 0) {
-    // Two generations: the daemon must not have to reap it, and it must not be the daemon's child to be
-    // killed with.
-    if (os::fork_alone() != 0) ::_exit(0);
+  TRY(os::fork_detached("fork the spawner", [&] {
     pair.first.reset();
     spawner_main(std::move(pair.second), options);
-  }
+  }));
   pair.second.reset();
-  while (::waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
-  }
   const os::Message message = TRY(os::receive_message(pair.first.get()));
   if (message.bytes.empty()) return fail(Code::provider_failed, "the spawner ended before it was ready");
   Reply ready = TRY(decode_reply(message.bytes));

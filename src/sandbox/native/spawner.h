@@ -25,7 +25,7 @@ struct SpawnerOptions {
   std::string run_directory;
   // How long sandboxes live on without a daemon.
   std::chrono::seconds orphan_time{60};
-  // Those that stand still cost no processor, and somebody was told that they would be kept.
+  // The same for paused ones, which use no processor, and whose owners were promised that they are kept.
   std::chrono::seconds paused_orphan_time{std::chrono::hours(24)};
   // Parts that are kept ready for sandboxes not yet asked for.
   std::uint32_t slots_ready = 4;

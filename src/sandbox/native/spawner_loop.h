@@ -31,8 +31,8 @@
 // own in spawner_copies.cc.
 //
 // All requests are served one after the other, so nothing here waits for a guest or a disk. What takes time
-// is begun here and finished later, when a descriptor in the loop tells; it has a deadline, after which the
-// caller is told that it failed.
+// is begun here and finished later, when a descriptor in the loop becomes ready; after a deadline the call
+// fails.
 namespace atl::sandbox::native {
 
 // Whether the other end of this socket was closed.

@@ -517,7 +517,7 @@ void build_walls(WallPlan& plan, WallReport& report) {
     ::_exit(1);
   }
   // Not earlier: until here numbers came from a table shared with the spawner, and may be high.
-  // A machine that gives fewer than asked gives a tighter wall; what stands is told.
+  // A machine may allow fewer than were asked for. That is a tighter wall, and what is in force is reported.
   rlimit now{};
   ::getrlimit(RLIMIT_NOFILE, &now);
   const rlim_t files = std::min<rlim_t>(plan.spec.limits.open_files_max, now.rlim_max);

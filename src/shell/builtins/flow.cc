@@ -43,6 +43,20 @@ int leave_loop(ShellRunner& shell, const Args& args, Flow flow) {
   return 0;
 }
 
+// The argument of exit and return; without one, the status of the last command.
+int wanted_status(ShellRunner& shell, const Args& args) {
+  std::int64_t status = shell.last().status;
+  const std::size_t at = args.size() > 1 && args[1] == "--" ? 2 : 1;
+  if (args.size() > at && !parse_int(args[at], status)) {
+    shell.error(fmt::format("{}: {}: numeric argument required", args[0], args[at]));
+    status = 2;
+  } else if (args.size() > at + 1) {
+    shell.error(fmt::format("{}: too many arguments", args[0]));
+    throw Abandoned{false, 1};
+  }
+  return static_cast<int>(status & 255);
+}
+
 }  // namespace
 
 int break_(ShellRunner& shell, const Args& args) {
@@ -55,29 +69,13 @@ int continue_(ShellRunner& shell, const Args& args) {
 int exit(ShellRunner& shell, const Args& args) {
   if (args[0] == "logout" && !shell.option(Shopt::login_shell))
     return shell.fail(args, "not login shell: use `exit'");
-  std::int64_t status = shell.last().status;
-  std::size_t at = args.size() > 1 && args[1] == "--" ? 2 : 1;
-  if (args.size() > at && !parse_int(args[at], status)) {
-    shell.error(fmt::format("{}: {}: numeric argument required", args[0], args[at]));
-    status = 2;
-  } else if (args.size() > at + 1) {
-    shell.error(fmt::format("{}: too many arguments", args[0]));
-    throw Abandoned{false, 1};
-  }
+  const int status = wanted_status(shell, args);
   shell.executor().set_flow(Flow::exit, 0);
-  return shell.last().status = static_cast<int>(status & 255);
+  return shell.last().status = status;
 }
 
 int return_(ShellRunner& shell, const Args& args) {
-  std::int64_t status = shell.last().status;
-  std::size_t at = args.size() > 1 && args[1] == "--" ? 2 : 1;
-  if (args.size() > at && !parse_int(args[at], status)) {
-    shell.error(fmt::format("{}: {}: numeric argument required", args[0], args[at]));
-    status = 2;
-  } else if (args.size() > at + 1) {
-    shell.error(fmt::format("{}: too many arguments", args[0]));
-    throw Abandoned{false, 1};
-  }
+  const int status = wanted_status(shell, args);
   bool inside = shell.calls().source_depth > 0;
   for (const auto& frame : shell.calls().frames) inside = inside || frame->function;
   if (!inside) {
@@ -85,7 +83,7 @@ int return_(ShellRunner& shell, const Args& args) {
     return 2;
   }
   shell.executor().set_flow(Flow::return_, 0);
-  return shell.last().status = static_cast<int>(status & 255);
+  return shell.last().status = status;
 }
 
 int eval(ShellRunner& shell, const Args& args) {

@@ -44,19 +44,12 @@ int refuse_root(Invocation& call) {
   return 1;
 }
 
-// A name or number of a user or group that this system has. False: none.
-bool parse_owner(Invocation& call, const std::string& name, std::optional<std::uint32_t>& out) {
+// An empty name leaves `out` as it is. False: this system has none of that name.
+bool read_owner(const Invocation& call, const std::string& name, std::optional<std::uint32_t>& out) {
   if (name.empty()) return true;
-  std::int64_t value = 0;
-  if (parse_integer(name, value) && value >= 0)
-    out = static_cast<std::uint32_t>(value);
-  else if (name == "root")
-    out = 0;
-  else if (name == user_name(call, 1000))
-    out = 1000;
-  else
-    return false;
-  return true;
+  const auto owner = parse_owner(call, name);
+  if (owner) out = owner;
+  return owner.has_value();
 }
 
 // "user:group", "user", ":group"; chgrp has the group alone. Complains and gives false of what is not there.
@@ -65,9 +58,9 @@ bool parse_owners(Invocation& call, const std::string& spec, bool group_only,
   std::size_t colon = group_only ? 0 : spec.find_first_of(":.");
   std::string user = group_only ? "" : spec.substr(0, colon);
   std::string group = group_only ? spec : colon == std::string::npos ? "" : spec.substr(colon + 1);
-  if (!parse_owner(call, user, uid))
+  if (!read_owner(call, user, uid))
     return call.complain(fmt::format("invalid user: {}", quote_operand(spec))), false;
-  if (!parse_owner(call, group, gid))
+  if (!read_owner(call, group, gid))
     return call.complain(fmt::format("invalid group: {}", quote_operand(spec))), false;
   return true;
 }

@@ -53,8 +53,8 @@ Charset charset(std::string_view text) {
   return out;
 }
 
-// How a letter is written in a character set that lacks it is told by the locale: by ours, whatever the
-// program's is. For as long as one call of the library takes.
+// The locale decides how a letter is written in a character set that lacks it. While this lives it is ours,
+// whatever the program's is; it lives for one call of the library.
 class OurLocale {
  public:
   OurLocale() : before_(uselocale(locale())) {}

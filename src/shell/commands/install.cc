@@ -131,15 +131,8 @@ class Installer {
 
 bool parse_id(Invocation& call, const std::string& name, std::string_view what,
               std::optional<std::uint32_t>& out) {
-  std::int64_t value = 0;
-  if (parse_integer(name, value) && value >= 0)
-    out = static_cast<std::uint32_t>(value);
-  else if (name == "root")
-    out = 0;
-  else if (name == user_name(call, 1000))
-    out = 1000;
-  else
-    call.complain(fmt::format("invalid {} {}", what, quote_operand(name)));
+  out = parse_owner(call, name);
+  if (!out) call.complain(fmt::format("invalid {} {}", what, quote_operand(name)));
   return out.has_value();
 }
 

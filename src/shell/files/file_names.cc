@@ -5,6 +5,8 @@
 #include <cmath>
 #include <cstring>
 
+#include "shell/text/numbers.h"
+
 namespace atl::shell {
 
 std::string user_name(const Invocation& call, std::uint32_t uid) {
@@ -18,6 +20,14 @@ std::string user_name(const Invocation& call, std::uint32_t uid) {
 
 std::string group_name(const Invocation& call, std::uint32_t gid) {
   return user_name(call, gid);
+}
+
+std::optional<std::uint32_t> parse_owner(const Invocation& call, const std::string& name) {
+  std::int64_t value = 0;
+  if (parse_integer(name, value) && value >= 0) return static_cast<std::uint32_t>(value);
+  for (const std::uint32_t uid : {0U, 1000U})
+    if (name == user_name(call, uid)) return uid;
+  return std::nullopt;
 }
 
 std::uint32_t current_uid(Invocation&) {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -10,6 +12,8 @@ namespace atl::shell {
 // "user" and "group" of an id, as ls and stat print them.
 std::string user_name(const Invocation& call, std::uint32_t uid);
 std::string group_name(const Invocation& call, std::uint32_t gid);
+// The id of a user or group: a number, or a name that this system has. Nothing for every other name.
+std::optional<std::uint32_t> parse_owner(const Invocation& call, const std::string& name);
 // The ids the shell runs as.
 std::uint32_t current_uid(Invocation& call);
 

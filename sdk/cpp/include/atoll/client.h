@@ -411,14 +411,18 @@ class Session {
   }
   Async<Json> set_network_async(Json rules, CallOptions call = {});
 
-  /// Calls a tool inside the sandbox. Input that its schema refuses is InvalidArgumentError; what the tool
-  /// itself does wrong is in the result.
-  ToolResult tool(std::string name, Json input = Json::object(), std::optional<double> timeout_seconds = {},
-                  CallOptions call = {}) {
-    return tool_async(std::move(name), std::move(input), timeout_seconds, std::move(call)).get();
+  /// Calls a tool inside the sandbox. Input that its schema refuses is InvalidArgumentError, a tool that the
+  /// session's agent does not have PermissionDeniedError; what the tool itself does wrong is in the result.
+  /// With callbacks it tells progress and output while it runs; giving up ends it.
+  ToolResult tool(std::string name, Json input = Json::object(), ToolOptions options = {},
+                  CallOptions call = {});
+  Async<ToolResult> tool_async(std::string name, Json input = Json::object(), ToolOptions options = {},
+                               CallOptions call = {});
+  /// The tools that this session may call; `format` is openai, anthropic or mcp for a model's API.
+  std::vector<Json> tools(std::string format = {}, CallOptions call = {}) {
+    return tools_async(std::move(format), std::move(call)).get();
   }
-  Async<ToolResult> tool_async(std::string name, Json input = Json::object(),
-                               std::optional<double> timeout_seconds = {}, CallOptions call = {});
+  Async<std::vector<Json>> tools_async(std::string format = {}, CallOptions call = {});
   /// Skills that this session was given; in its working directory they are Skill::path.
   std::vector<Skill> skills(CallOptions call = {}) { return skills_async(std::move(call)).get(); }
   Async<std::vector<Skill>> skills_async(CallOptions call = {});
@@ -503,6 +507,32 @@ class SandboxClient {
     remove_tool_async(std::move(name), std::move(call)).get();
   }
   Async<void> remove_tool_async(std::string name, CallOptions call = {});
+
+  /// Waits for a call of one of these tools, which are declared with `run: {client: true}`, and takes it:
+  /// nobody else gets it. Nothing if none came within `wait`, at most a minute. ToolRegistry::serve() does
+  /// this for a program.
+  std::optional<ToolCall> next_tool_call(std::vector<std::string> tools, Milliseconds wait,
+                                         CallOptions call = {}) {
+    return next_tool_call_async(std::move(tools), wait, std::move(call)).get();
+  }
+  Async<std::optional<ToolCall>> next_tool_call_async(std::vector<std::string> tools, Milliseconds wait,
+                                                      CallOptions call = {});
+  /// Tells the caller how far a taken call is. NotFoundError: the caller has left, nobody waits any more.
+  void tell_tool_progress(std::string call_id, ToolProgress progress, CallOptions call = {}) {
+    tell_tool_progress_async(std::move(call_id), std::move(progress), std::move(call)).get();
+  }
+  Async<void> tell_tool_progress_async(std::string call_id, ToolProgress progress, CallOptions call = {});
+  /// The end of a taken call: its output, or what went wrong. NotFoundError: the caller has left.
+  void finish_tool_call(std::string call_id, Json output, CallOptions call = {}) {
+    finish_tool_call_async(std::move(call_id), std::move(output), std::move(call)).get();
+  }
+  Async<void> finish_tool_call_async(std::string call_id, Json output, CallOptions call = {});
+  void fail_tool_call(std::string call_id, std::string name, std::string value, CallOptions call = {}) {
+    fail_tool_call_async(std::move(call_id), std::move(name), std::move(value), std::move(call)).get();
+  }
+  Async<void> fail_tool_call_async(std::string call_id, std::string name, std::string value,
+                                   CallOptions call = {});
+
   /// Skills that the key may use.
   std::vector<Skill> skills(CallOptions call = {}) { return skills_async(std::move(call)).get(); }
   Async<std::vector<Skill>> skills_async(CallOptions call = {});
@@ -528,12 +558,18 @@ class SandboxClient {
   }
   Async<Json> get_json_async(std::string path, Query query = {}, CallOptions call = {});
   /// What this machine gives, found out by trying.
-  Json capabilities(CallOptions call = {}) { return get_json("/api/capabilities", {}, std::move(call)); }
-  std::string version(CallOptions call = {}) {
-    return get_json("/version", {}, std::move(call))["version"].as_string();
-  }
+  Json capabilities(CallOptions call = {}) { return capabilities_async(std::move(call)).get(); }
+  Async<Json> capabilities_async(CallOptions call = {});
+  /// Environments and agents of the registry, as the service describes them.
+  std::vector<Json> environments(CallOptions call = {}) { return environments_async(std::move(call)).get(); }
+  Async<std::vector<Json>> environments_async(CallOptions call = {});
+  std::vector<Json> agents(CallOptions call = {}) { return agents_async(std::move(call)).get(); }
+  Async<std::vector<Json>> agents_async(CallOptions call = {});
+  std::string version(CallOptions call = {}) { return version_async(std::move(call)).get(); }
+  Async<std::string> version_async(CallOptions call = {});
   /// Whether the service answers that it is up; false also where nobody answers.
-  bool healthy(CallOptions call = {});
+  bool healthy(CallOptions call = {}) { return healthy_async(std::move(call)).get(); }
+  Async<bool> healthy_async(CallOptions call = {});
 
   /// Any call of the service's description; a refusal is a ServiceError.
   Answer send(Request request, CallOptions call = {}) {

@@ -237,6 +237,22 @@ struct ToolResult {
   bool ok() const { return status == "success"; }
 };
 
+/// How far a running tool is: `progress` of `total`, if it knows how much there is.
+struct ToolProgress {
+  double progress = 0;
+  std::optional<double> total;
+  std::string message;
+};
+
+/// A call of a tool that this program has taken and will answer (SandboxClient::next_tool_call).
+struct ToolCall {
+  std::string call_id;
+  std::string tool;
+  std::string session_id;
+  Json input;  ///< it fits the tool's schema
+  std::string deadline_at;
+};
+
 /// A skill that sessions may use.
 struct Skill {
   std::string name;

@@ -150,6 +150,14 @@ struct CommandOptions {
   TextCallback on_stderr;
 };
 
+/// With callbacks a tool tells what happens while it runs, by the rules of ExecuteOptions.
+struct ToolOptions {
+  std::optional<double> timeout_seconds;
+  std::function<void(const ToolProgress&)> on_progress;
+  TextCallback on_stdout;
+  TextCallback on_stderr;
+};
+
 struct ForkOptions {
   int count = 1;
   std::optional<std::string>

@@ -1,17 +1,19 @@
-"""Settings of the service: found, merged and explained by the rules of `atoll config`, which does the work."""
+"""Settings of the service: found, merged and explained by the rules of `atoll config`."""
 from __future__ import annotations
 
+import json
 import os
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Dict, Iterator, List, Mapping, Optional, Union
+from typing import Dict, List, Mapping, Optional, Union
 
+from . import embedded
 from ._program import find_program, run_program
-from .errors import ConfigurationError, ProtocolError
+from .errors import ConfigurationError, ProtocolError, ServiceError
 
 # The client's own variables: no settings of the service, and no mistakes either.
 _CLIENTS = ("ATOLL_URL", "ATOLL_PROGRAM")
+_HINT = "`atoll config` lists the settings"
 
 
 @dataclass(frozen=True)
@@ -28,43 +30,47 @@ class ConfigManager:
     """Merges, in order of growing priority, defaults, a file, variables ATOLL_*, and arguments.
 
     `file` is named here, else by ATOLL_CONFIG, else found in $XDG_CONFIG_HOME/atoll and /etc/atoll. `environment` is
-    this process's unless given. An unknown key or a wrong value is ConfigurationError with its place and a hint."""
+    this process's unless given. An unknown key or a wrong value is ConfigurationError with its place and a hint.
+
+    The rules are Atoll's own: of the native module where the package has it, else of the program `atoll`, and always
+    of the latter where `program` or ATOLL_PROGRAM names one."""
 
     def __init__(self, file: Union[str, Path, None] = None, *, environment: Optional[Mapping[str, str]] = None,
                  arguments: Optional[Mapping[str, str]] = None, program: Optional[str] = None) -> None:
-        self._program = find_program(program)
         given = dict(os.environ if environment is None else environment)
         variables = {name: value for name, value in given.items() if name not in _CLIENTS}
-        plain = {name: value for name, value in given.items() if not name.startswith(("ATOLL_", "XDG_", "HOME"))}
-        # With nothing given, a line has a default and the help text alone, so that values need no guessing afterwards.
-        with tempfile.NamedTemporaryFile(suffix=".yaml") as nothing:
-            helps = {key: rest for key, _, rest in self._lines(["--config", nothing.name], plain)}
-        words: List[str] = []
-        if file is not None:
-            words += ["--config", os.fspath(file)]
-        for key, value in (arguments or {}).items():
-            words += ["--set", f"{key}={value}"]
+        named = "" if file is None else os.fspath(file)
+        told = {str(key): str(value) for key, value in (arguments or {}).items()}
         self.warnings: List[str] = []
-        self._values: Dict[str, ConfigValue] = {}
-        for key, text, rest in self._lines(words, variables):
-            help_text = helps[key].split("; ", 1)[1]
-            whole = f"{text}# {rest}"
-            if not whole.endswith("; " + help_text):
-                raise ProtocolError(f"`atoll config` wrote a line for '{key}' that cannot be read")
-            value, _, origin = whole[:-len(help_text) - 2].rpartition("# ")
-            value = value.strip()
-            self._values[key] = ConfigValue(key, "" if value == '""' else value, origin, help_text)
+        if program is None and not os.environ.get("ATOLL_PROGRAM") and embedded.available():
+            values = self._loaded(named, variables, told)
+        else:
+            values = self._asked(find_program(program), named, variables, told)
+        self._values: Dict[str, ConfigValue] = {one.key: one for one in values}
 
-    def _lines(self, words: List[str], env: Mapping[str, str]) -> Iterator[List[str]]:
-        done = run_program(self._program, ["config", *words], env=env)
+    def _loaded(self, file: str, variables: Mapping[str, str], arguments: Mapping[str, str]) -> List[ConfigValue]:
+        ours = {name: value for name, value in variables.items() if name.startswith(("ATOLL_", "XDG_", "HOME"))}
+        try:
+            said = embedded.load_config(file, ours, arguments)
+        except ServiceError as error:
+            raise ConfigurationError(error.message, hint=_HINT) from error
+        self.warnings = list(said["warnings"])
+        return [ConfigValue(*one) for one in said["values"]]
+
+    def _asked(self, program: str, file: str, variables: Mapping[str, str],
+               arguments: Mapping[str, str]) -> List[ConfigValue]:
+        words = ["config", "--json", *(["--config", file] if file else [])]
+        for key, value in arguments.items():
+            words += ["--set", f"{key}={value}"]
+        done = run_program(program, words, env=variables)
         if done.returncode != 0:
-            raise ConfigurationError(done.stderr.strip().replace("atoll: ", "", 1),
-                                     hint="`atoll config` lists the settings")
+            raise ConfigurationError(done.stderr.strip().replace("atoll: ", "", 1), hint=_HINT)
         self.warnings = [line.replace("atoll: ", "", 1) for line in done.stderr.splitlines()]
-        for line in done.stdout.splitlines():
-            key, _, after = line.partition(":")
-            value, _, rest = after.partition("# ")
-            yield [key, value, rest]
+        try:
+            return [ConfigValue(key, one["value"], one["origin"], one["help"])
+                    for key, one in json.loads(done.stdout).items()]
+        except (ValueError, KeyError, TypeError, AttributeError):
+            raise ProtocolError("`atoll config --json` gave no settings") from None
 
     def get(self, key: str) -> str:
         return self.value(key).value
@@ -75,7 +81,7 @@ class ConfigManager:
     def value(self, key: str) -> ConfigValue:
         found = self._values.get(key)
         if found is None:
-            raise ConfigurationError(f"there is no setting '{key}'", hint="`atoll config` lists the settings")
+            raise ConfigurationError(f"there is no setting '{key}'", hint=_HINT)
         return found
 
     def values(self) -> Dict[str, ConfigValue]:

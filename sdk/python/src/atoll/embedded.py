@@ -14,7 +14,7 @@ import os
 from pathlib import Path
 from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
-from .errors import UnsupportedError
+from .errors import InvalidArgumentError, UnsupportedError
 from .models import Verdict, parse
 
 try:
@@ -223,3 +223,14 @@ class Policy:
 
     def validate(self, code: str, language: str = "python") -> Verdict:
         return parse(Verdict.from_json, json.loads(self._policy.validate(code, language)), "verdict")
+
+
+def load_config(file: str, environment: Mapping[str, str], arguments: Mapping[str, str]) -> Dict[str, Any]:
+    """`values` (key, value, origin, help) and `warnings` by the rules of `atoll config`; ConfigManager is the friendly
+    form. `environment` is all that is looked at; text that is no UTF-8 is InvalidArgumentError."""
+    for name, value in [*environment.items(), *arguments.items(), ("file", file)]:
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            raise InvalidArgumentError(f"{name} is no UTF-8", code="invalid_argument", field=name) from None
+    return dict(_module().load_config(file, dict(environment), dict(arguments)))

@@ -198,8 +198,18 @@ class ToolRegistry:
             _report.reset(before)
         try:
             client.finish_tool_call(call.call_id, **result)
-        except (errors.NotFoundError, errors.ConnectionLostError):
+        except errors.NotFoundError:
             pass  # the caller left meanwhile
+        except errors.ServiceError as error:  # a result that the service does not take: too large, no JSON
+            self._refuse(client, call, error)
+        except errors.AtollError:
+            pass  # it did not reach the service: lost with its call, which has a deadline
+
+    def _refuse(self, client: _Server, call: ToolCall, error: errors.ServiceError) -> None:
+        try:
+            client.finish_tool_call(call.call_id, error={"name": type(error).__name__, "value": error.message})
+        except errors.AtollError:
+            pass
 
 
 def _described(tool: ToolBase, format: str) -> Json:

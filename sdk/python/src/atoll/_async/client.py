@@ -157,12 +157,20 @@ class AsyncSandboxClient:
         body = {"error": dict(error)} if error is not None else {"output": output}
         await self._transport.call("POST", f"/api/tool-calls/{quoted(call_id)}/result", body=body)
 
-    async def list_skills(self) -> List[Dict[str, Any]]:
+    async def skills(self) -> List[Dict[str, Any]]:
         """Skills that sessions may use: name, description and more."""
+        return list((await self._transport.json("GET", "/api/skills"))["skills"])
+
+    async def list_skills(self) -> List[Dict[str, Any]]:
+        """The same as skills()."""
         return await self.skills()
 
-    async def skills(self) -> List[Dict[str, Any]]:
-        return list((await self._transport.json("GET", "/api/skills"))["skills"])
+    async def add_skills(self, archive: bytes) -> List[Dict[str, Any]]:
+        """Adds skills of the tenant's own from a tar archive or a git bundle."""
+        return list((await self._transport.json("POST", "/api/skills", content=archive))["skills"])
+
+    async def remove_skill(self, name: str) -> None:
+        await self._transport.call("DELETE", f"/api/skills/{quoted(name)}")
 
     async def render_prompt(self, name: str, variables: Optional[Mapping[str, Any]] = None) -> str:
         """The text of a prompt of the registry with these variables."""

@@ -254,9 +254,13 @@ class AsyncSession:
         answer = await self._transport.json("GET", f"{self._base}/artifacts")
         return parse_list(Artifact.from_json, answer.get("artifacts"), "artifacts")
 
-    async def list_skills(self) -> List[Dict[str, Any]]:
-        """Skills that this session was given; in its working directory they are skills/NAME."""
+    async def skills(self) -> List[Dict[str, Any]]:
+        """Skills that this session was given; in its working directory they are `path` of each."""
         return list((await self._transport.json("GET", f"{self._base}/skills"))["skills"])
+
+    async def list_skills(self) -> List[Dict[str, Any]]:
+        """The same as skills()."""
+        return await self.skills()
 
     async def usage(self) -> Usage:
         return parse(Usage.from_json, await self._transport.json("GET", f"{self._base}/usage"), "usage")

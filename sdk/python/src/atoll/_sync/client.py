@@ -158,12 +158,20 @@ class SandboxClient:
         body = {"error": dict(error)} if error is not None else {"output": output}
         self._transport.call("POST", f"/api/tool-calls/{quoted(call_id)}/result", body=body)
 
-    def list_skills(self) -> List[Dict[str, Any]]:
+    def skills(self) -> List[Dict[str, Any]]:
         """Skills that sessions may use: name, description and more."""
+        return list((self._transport.json("GET", "/api/skills"))["skills"])
+
+    def list_skills(self) -> List[Dict[str, Any]]:
+        """The same as skills()."""
         return self.skills()
 
-    def skills(self) -> List[Dict[str, Any]]:
-        return list((self._transport.json("GET", "/api/skills"))["skills"])
+    def add_skills(self, archive: bytes) -> List[Dict[str, Any]]:
+        """Adds skills of the tenant's own from a tar archive or a git bundle."""
+        return list((self._transport.json("POST", "/api/skills", content=archive))["skills"])
+
+    def remove_skill(self, name: str) -> None:
+        self._transport.call("DELETE", f"/api/skills/{quoted(name)}")
 
     def render_prompt(self, name: str, variables: Optional[Mapping[str, Any]] = None) -> str:
         """The text of a prompt of the registry with these variables."""

@@ -255,9 +255,13 @@ class Session:
         answer = self._transport.json("GET", f"{self._base}/artifacts")
         return parse_list(Artifact.from_json, answer.get("artifacts"), "artifacts")
 
-    def list_skills(self) -> List[Dict[str, Any]]:
-        """Skills that this session was given; in its working directory they are skills/NAME."""
+    def skills(self) -> List[Dict[str, Any]]:
+        """Skills that this session was given; in its working directory they are `path` of each."""
         return list((self._transport.json("GET", f"{self._base}/skills"))["skills"])
+
+    def list_skills(self) -> List[Dict[str, Any]]:
+        """The same as skills()."""
+        return self.skills()
 
     def usage(self) -> Usage:
         return parse(Usage.from_json, self._transport.json("GET", f"{self._base}/usage"), "usage")
