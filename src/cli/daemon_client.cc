@@ -11,19 +11,22 @@ namespace atl::cli {
 std::optional<DaemonClient> DaemonClient::find(const std::string& directory) {
   auto access = daemon::read_local_access(directory);
   if (!access) return std::nullopt;
+  auto made = at({.url = access->address, .origin = "the running service", .key = access->key});
+  if (!made || !made->text("GET", "/api/whoami")) return std::nullopt;
+  return std::move(*made);
+}
+
+Result<DaemonClient> DaemonClient::at(Endpoint endpoint) {
   client::ClientOptions options;
-  options.url = access->address;
-  options.api_key = access->key;
+  options.url = endpoint.url;
+  options.api_key = endpoint.key;
   options.connect_timeout = std::chrono::seconds(2);
   options.retries = 0;
   try {
     auto library = std::make_unique<client::SandboxClient>(std::move(options));
-    DaemonClient made({.url = access->address, .origin = "the running service", .key = {}},
-                      std::move(library));
-    if (!made.text("GET", "/api/whoami")) return std::nullopt;
-    return made;
-  } catch (const client::AtollError&) {
-    return std::nullopt;
+    return DaemonClient(std::move(endpoint), std::move(library));
+  } catch (const client::AtollError& error) {
+    return fail(error_of(endpoint, error));
   }
 }
 

@@ -13,12 +13,14 @@ class SandboxClient;
 
 namespace atl::cli {
 
-// The running service of this machine's data directory, as commands use it: with the key that the service
-// left there for them. Calls wait until they are answered.
+// A running service as commands use it: that of this machine's data directory, with the key that the service
+// left there for them, or one that was named. Calls wait until they are answered.
 class DaemonClient {
  public:
   // Nothing if no service runs for this data directory.
   static std::optional<DaemonClient> find(const std::string& directory);
+  // The one at that place, whether it runs or not. Code::invalid_argument if the place is none.
+  static Result<DaemonClient> at(Endpoint endpoint);
   DaemonClient(DaemonClient&&) noexcept;
   ~DaemonClient();
 

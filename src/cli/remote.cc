@@ -33,6 +33,8 @@ Error refused(const client::ServiceError& error) {
   std::string message = error.message();
   if (code == Code::unauthenticated)
     message += "; give a key with --key-file or ATOLL_API_KEY (`atoll keys create` makes one)";
+  if (code == Code::conflict && message.ends_with(" is paused"))
+    message += "; `atoll session resume` with its id lets it go on";
   return Error(code, std::move(message)).with_field(error.field());
 }
 

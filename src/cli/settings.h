@@ -18,6 +18,8 @@ class SettingFlags {
   // File, environment and flags together; `over` stands above all of them.
   Result<config::Configuration> load(const std::map<std::string, std::string>& over = {}) const;
   std::string file() const { return config::find_file(config_); }
+  // Whether --data was given.
+  bool name_a_data_directory() const { return !data_.empty(); }
 
  private:
   std::string config_, listen_, data_;  // never empty when given: main refuses that

@@ -334,7 +334,9 @@ Result<std::string> clean_path(std::string_view name) {
 }
 
 Result<Extracted> extract(int archive_fd, int tree, Owners owners, Whiteouts whiteouts,
-                          const ArchiveLimits& limits) {
+                          const ArchiveLimits& limits, const Moved& moved) {
+  struct stat info {};
+  if (::fstat(archive_fd, &info) < 0) return fail(errno_error(errno, "look at the archive"));
   const auto bytes = TRY(Inflater::open(archive_fd, limits));
   const auto reader = TRY(TarReader::open(*bytes, limits));
   Extraction extraction(tree, owners, whiteouts);
@@ -342,6 +344,8 @@ Result<Extracted> extract(int archive_fd, int tree, Owners owners, Whiteouts whi
     archive_entry* entry = TRY(reader->next());
     if (entry == nullptr) break;
     TRY(extraction.add(entry, *reader));
+    const off_t at = moved ? ::lseek(archive_fd, 0, SEEK_CUR) : -1;
+    if (at >= 0) moved(static_cast<std::uint64_t>(at), static_cast<std::uint64_t>(info.st_size));
   }
   Extracted done = TRY(extraction.finish());
   done.digest = TRY(bytes->finish());

@@ -55,8 +55,8 @@ class Import {
     const os::Fd in = TRY(os::open(file.c_str(), O_RDONLY));
     Draft draft = TRY(store_.draft());
     say("unpacking " + file.substr(file.rfind('/') + 1));
-    const Extracted done =
-        TRY(extract(in.get(), draft.tree(), store_.owners(), Whiteouts::none, options_.limits));
+    const Extracted done = TRY(
+        extract(in.get(), draft.tree(), store_.owners(), Whiteouts::none, options_.limits, options_.moved));
     if (done.entries == 0) return fail(Code::invalid_argument, "the archive is empty");
     const Bundle kind = bundle_kind(draft.tree());
     if (kind != Bundle::none) return bundle(draft.tree(), kind);
@@ -139,8 +139,8 @@ class Import {
                     fmt::format("the image is damaged: a layer has not the digest sha256:{}", layer.digest));
       if (::lseek(blob.get(), 0, SEEK_SET) < 0) return fail(errno_error(errno, "read a layer"));
     }
-    const Extracted done =
-        TRY(extract(blob.get(), draft.tree(), store_.owners(), Whiteouts::oci, options_.limits));
+    const Extracted done = TRY(
+        extract(blob.get(), draft.tree(), store_.owners(), Whiteouts::oci, options_.limits, options_.moved));
     // What was unpacked is what the image's configuration promises, whatever happened to the file meanwhile.
     if (done.digest != layer.diff_id)
       return fail(Code::invalid_argument,

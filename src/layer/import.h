@@ -5,6 +5,7 @@
 
 #include "base/result.h"
 #include "layer/archive.h"
+#include "layer/extract.h"
 #include "layer/store.h"
 
 namespace atl::layer {
@@ -16,6 +17,8 @@ struct ImportOptions {
   ArchiveLimits limits;
   // Lines for people, as the work goes on.
   std::function<void(const std::string&)> progress;
+  // How far the archive or the layer is that is being unpacked, in bytes.
+  Moved moved;
 };
 
 struct Imported {

@@ -4,6 +4,8 @@
 #include <sys/xattr.h>
 #include <zlib.h>
 
+#include <algorithm>
+
 #include "base/bytes.h"
 #include "layer/extract.h"
 #include "layer/layer_harness.h"
@@ -149,6 +151,18 @@ TEST_F(ImportTest, RefusesOwnersBeyondTheRange) {
   expect_refused(TarBytes().add({.name = "f", .uid = 65536}).finish(), "the ids 0 to 65535");
   expect_refused(TarBytes().pax("uid", "4294967296").file("f").finish(), "the ids 0 to 65535");
   expect_refused(TarBytes().add({.name = "f", .type = '5', .gid = 70000}).finish(), "belongs to 0:70000");
+}
+
+TEST_F(ImportTest, TellsHowFarItIs) {
+  std::vector<std::uint64_t> heard;
+  std::uint64_t all = 0;
+  options_.moved = [&](std::uint64_t so_far, std::uint64_t of) { heard.push_back(so_far), all = of; };
+  const std::string bytes = TarBytes().file("a").file("b").file("c").finish();
+  ASSERT_TRUE(import(bytes));
+  ASSERT_THAT(heard, SizeIs(3));
+  EXPECT_TRUE(std::ranges::is_sorted(heard));
+  EXPECT_EQ(all, bytes.size());
+  EXPECT_LE(heard.back(), all);
 }
 
 TEST_F(ImportTest, DropsDevicesAndCountsThem) {

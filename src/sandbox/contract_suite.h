@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
+#include <string>
 
 #include "sandbox/test_loop.h"
 
@@ -172,6 +174,42 @@ TEST_P(ProviderContract, Files) {
             Code::not_empty);
   EXPECT_TRUE(run(sandbox->files().remove("/home/user/dir", Recursive::yes, "")));
   EXPECT_EQ(run(sandbox->files().stat("/home/user/dir", "")).error().code(), Code::not_found);
+}
+
+// Whoever cuts a transfer finds what was there before it: little and much, replaced and appended to.
+TEST_P(ProviderContract, ATransferThatBreaksOffLeavesNothingHalfDone) {
+  const auto sandbox = box();
+  ASSERT_TRUE(sandbox);
+  const auto cut = [](Files& files, std::string path, std::size_t size, bool append) -> Task<void> {
+    WriteOptions options;
+    options.append = append;
+    CO_TRY(const auto writer, co_await files.open_write(std::move(path), std::move(options)));
+    std::string bytes(size, 'x');
+    co_return co_await writer->write(std::move(bytes));
+  };
+  // The sandbox may be elsewhere, and hear of it a moment later.
+  const auto becomes = [&](const std::string& path, const std::optional<std::string>& wanted) {
+    for (int attempt = 0; attempt < 100; ++attempt) {
+      const auto held = read(*sandbox, path);
+      if (held ? wanted && *held == *wanted : !wanted) return true;
+      (void)shell(*sandbox, "sleep 0.1");
+    }
+    return false;
+  };
+  ASSERT_TRUE(write(*sandbox, "/home/user/kept", "what was there"));
+  for (const std::size_t size : {std::size_t{10}, std::size_t{3} << 20}) {
+    ASSERT_TRUE(run(cut(sandbox->files(), "/home/user/new", size, false)));
+    EXPECT_TRUE(becomes("/home/user/new", std::nullopt)) << size;
+    for (const bool append : {false, true}) {
+      ASSERT_TRUE(run(cut(sandbox->files(), "/home/user/kept", size, append)));
+      EXPECT_TRUE(becomes("/home/user/kept", "what was there")) << size;
+    }
+  }
+  const std::string much(3U << 20, 'y');
+  ASSERT_TRUE(write(*sandbox, "/home/user/kept", much));
+  EXPECT_EQ(read(*sandbox, "/home/user/kept").value_or(""), much);
+  ASSERT_TRUE(write(*sandbox, "/home/user/kept", "short"));
+  EXPECT_EQ(read(*sandbox, "/home/user/kept").value_or(""), "short");
 }
 
 // Names come from inside, and a listing is held in the host's memory.

@@ -58,8 +58,11 @@ class FileReader {
   virtual Task<std::string> next() = 0;      // at most 64 KiB
 };
 
-// Sequential writing of one open file. The file is written in place: nothing is promised before finish()
-// succeeded, and a writer that is destroyed before leaves the file with what was written until then.
+// Sequential writing of one file. Nothing is promised before finish() succeeded. A writer that is destroyed
+// before, or whose sandbox loses its daemon meanwhile, leaves nothing half done: a file that was there is as
+// it was, appended to or not, and one that was made for it is gone (its directories stay). A file stays the
+// same one, with its owner, its mode and its other names. Sandboxes that run elsewhere (e2b) leave what the
+// other service leaves.
 class FileWriter {
  public:
   virtual ~FileWriter() = default;

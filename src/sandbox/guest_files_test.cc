@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 
 #include <atomic>
@@ -291,6 +292,84 @@ TEST_F(GuestFilesTest, WatchesDirectoriesThatComeLater) {
     EXPECT_THAT(*seen, testing::Contains(wanted));
 }
 
+// A transfer that was begun and goes no further.
+Task<void> break_off(Files& files, std::string path, std::size_t size, WriteOptions options = {}) {
+  CO_TRY(const auto writer, co_await files.open_write(std::move(path), std::move(options)));
+  std::string bytes(size, 'x');
+  co_return co_await writer->write(std::move(bytes));
+}
+
+TEST_F(GuestFilesTest, AFileThatIsReplacedStaysTheSameFile) {
+  put("file", "old");
+  fs::permissions(at("file"), fs::perms::owner_all);
+  fs::create_hard_link(at("file"), at("twin"));
+  fs::create_symlink(at("file"), at("link"));
+  struct stat before {
+  }, after{};
+  ASSERT_EQ(::stat(at("file").c_str(), &before), 0);
+  for (const std::size_t size : {std::size_t{100}, std::size_t{1} << 20}) {
+    ASSERT_TRUE(write(at("link"), std::string(size, 'n')));
+    EXPECT_EQ(read(at("twin")).value_or(""), std::string(size, 'n'));
+  }
+  ASSERT_EQ(::stat(at("file").c_str(), &after), 0);
+  EXPECT_EQ(before.st_ino, after.st_ino);
+  EXPECT_EQ(before.st_mode, after.st_mode);
+  EXPECT_TRUE(fs::is_symlink(at("link")));
+  WriteOptions append;
+  append.append = true;
+  ASSERT_TRUE(write(at("file"), std::string(1U << 20, 'm'), append));
+  EXPECT_EQ(read(at("file")).value_or(""), std::string(1U << 20, 'n') + std::string(1U << 20, 'm'));
+}
+
+TEST_F(GuestFilesTest, WhatBreaksOffIsTakenBack) {
+  put("file", "old");
+  fs::create_symlink(at("nothing"), at("dangling"));
+  ASSERT_TRUE(run(files().make_directory(at("mine"), "nobody")));
+  auto watch = run(files().watch(root_, Recursive::no, "root"));
+  ASSERT_TRUE(watch);
+  for (const std::size_t size : {std::size_t{100}, std::size_t{1} << 20}) {
+    EXPECT_TRUE(run(break_off(files(), at("file"), size)));
+    EXPECT_EQ(read(at("file")).value_or(""), "old");
+  }
+  EXPECT_TRUE(run((*watch)->poll())->empty()) << "nobody sees what waits";
+  for (const char* name : {"new", "dangling"}) EXPECT_TRUE(run(break_off(files(), at(name), 1U << 20)));
+  WriteOptions theirs;
+  theirs.user = "nobody";
+  EXPECT_TRUE(run(break_off(files(), at("mine/new"), 1U << 20, theirs)));
+  EXPECT_THAT(names(2), testing::UnorderedElementsAre("file", "dangling", "mine"));
+  EXPECT_TRUE(fs::is_symlink(at("dangling")));
+}
+
+// The name is another file's by then.
+TEST_F(GuestFilesTest, OnlyWhatWasMadeIsTakenBack) {
+  const auto go = [](Files& files, std::string path) -> Task<void> {
+    WriteOptions options;
+    CO_TRY(const auto writer, co_await files.open_write(path, std::move(options)));
+    std::string half = "half";
+    CO_CHECK(co_await writer->write(std::move(half)));
+    fs::remove(path);
+    std::ofstream(path) << "somebody else's";
+    co_return Result<void>();
+  };
+  ASSERT_TRUE(run(go(files(), at("file"))));
+  EXPECT_EQ(read(at("file")).value_or(""), "somebody else's");
+}
+
+TEST_F(GuestFilesTest, WhatDoesNotFitLeavesWhatWasThere) {
+  fs::create_directory(at("small"));
+  if (::mount("none", at("small").c_str(), "tmpfs", 0, "size=1m,mode=777") != 0) GTEST_SKIP() << "needs root";
+  EXPECT_TRUE(write(at("small/kept"), std::string(600U << 10, 'k')));
+  EXPECT_EQ(write(at("small/kept"), std::string(600U << 10, 'n')).error().code(), Code::no_space);
+  EXPECT_EQ(read(at("small/kept")).value_or(""), std::string(600U << 10, 'k'));
+  EXPECT_EQ(write(at("small/new"), std::string(600U << 10, 'n')).error().code(), Code::no_space);
+  EXPECT_FALSE(fs::exists(at("small/new")));
+  WriteOptions append;
+  append.append = true;
+  EXPECT_EQ(write(at("small/kept"), std::string(300U << 10, 'n'), append).error().code(), Code::no_space);
+  EXPECT_EQ(fs::file_size(at("small/kept")), 600U << 10);
+  ::umount2(at("small").c_str(), MNT_DETACH);
+}
+
 TEST_F(GuestFilesTest, AnAbandonedReaderCostsNothing) {
   put("file", std::string(1U << 20, 'x'));
   for (int i = 0; i < 50; ++i) EXPECT_TRUE(run(files().open_read(at("file"), 0, {}, "")));
@@ -364,6 +443,14 @@ TEST_F(HandOverTest, TakesAFileThatIsRoots) {
   ASSERT_TRUE(written) << written.error().message();
   EXPECT_EQ(written->owner, "nobody");
   EXPECT_EQ(*read(at("roots")), "short");
+}
+
+TEST_F(HandOverTest, WhatBreaksOffIsTakenBack) {
+  put("roots", "roots");
+  EXPECT_TRUE(run(break_off(files(), at("roots"), 1U << 20, options_)));
+  EXPECT_EQ(read(at("roots")).value_or(""), "roots");
+  EXPECT_TRUE(run(break_off(files(), at("new"), 1U << 20, options_)));
+  EXPECT_EQ(run(files().stat(at("new"), "")).error().code(), Code::not_found);
 }
 
 TEST_F(HandOverTest, FollowsNoLink) {

@@ -96,24 +96,38 @@ void SavedStates::discard(const Live& live, const std::vector<std::string>& name
                             boost::asio::detached);
       continue;
     }
-    boost::asio::post(disk_, [directory = path(name)] {
-      std::error_code ignored;
-      std::filesystem::remove_all(directory, ignored);
-    });
+    boost::asio::post(
+        disk_, [directory = path(name), provider = live.provider(), executor = dependencies_.executor] {
+          if (os::remove_tree(AT_FDCWD, directory) || provider == nullptr) return;
+          // Where the service is an ordinary user, the files belong to ids that only the provider has power
+          // over.
+          boost::asio::post(executor, [=] {
+            boost::asio::co_spawn(executor, provider->discard_snapshot(directory), boost::asio::detached);
+          });
+        });
   }
 }
 
 Task<void> SavedStates::sweep(std::set<std::string> known) {
-  auto work = [directory = directory_, known = std::move(known)]() -> Result<void> {
+  using Paths = std::vector<std::string>;
+  auto work = [directory = directory_, known = std::move(known)]() -> Result<Paths> {
+    Paths left;
     std::error_code failed;
     for (const auto& entry : std::filesystem::directory_iterator(directory, failed)) {
       const auto age = std::filesystem::file_time_type::clock::now() - entry.last_write_time(failed);
-      if (!known.contains(entry.path().filename().string()) && age > std::chrono::hours(1))
-        std::filesystem::remove_all(entry.path(), failed);
+      if (known.contains(entry.path().filename().string()) || age <= std::chrono::hours(1)) continue;
+      if (!os::remove_tree(AT_FDCWD, entry.path().string())) left.push_back(entry.path().string());
     }
-    return {};
+    return left;
   };
-  return os::offload<void>(disk_, std::move(work));
+  CO_TRY(const Paths left, co_await os::offload<Paths>(disk_, std::move(work)));
+  // Nothing says which provider wrote one that nobody knows. Those whose states are more than a directory
+  // remove them by themselves.
+  for (const std::string& path : left)
+    for (sandbox::Provider* const provider : dependencies_.providers)
+      if (!provider->traits().images && !provider->traits().templates)
+        if (auto removed = co_await provider->discard_snapshot(path)) break;
+  co_return Result<void>();
 }
 
 }  // namespace atl::session

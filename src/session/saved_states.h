@@ -9,6 +9,7 @@
 #include "os/task.h"
 #include "session/layer_use.h"
 #include "session/live.h"
+#include "session/providers.h"
 #include "session/session_table.h"
 
 namespace atl::session {
@@ -25,6 +26,7 @@ class SavedStates {
     boost::asio::any_io_executor executor;
     const SessionTable* table = nullptr;
     LayerUse* layer_use = nullptr;
+    Providers providers;
   };
   // An empty directory: this service keeps no states, is_enabled() is false and nothing else may be called.
   SavedStates(Dependencies dependencies, std::string directory)

@@ -321,6 +321,32 @@ def files_have_modes_ends_and_links(client, provider):
         assert client.ok("GET", f"/api/e2b/files/{box.id}?path=/home/user/file2", status=(404,))
 
 
+@case()
+def a_cut_upload_leaves_what_was_there(client, provider):
+    with Sandbox(client, provider) as box:
+        made = client.ok("GET", box.base)
+        plane = (f"E2b-Sandbox-Id: {made['sandbox_id']}\r\nE2b-Sandbox-Port: 49983\r\n"
+                 f"X-Access-Token: {made['access_token']}\r\n")
+        part = b'--edge\r\nContent-Disposition: form-data; name="file"; filename="x"\r\n\r\n'
+        ways = {"REST": (f"PUT {box.base}/files?path=", f"X-API-Key: {client.key}\r\n", b""),
+                "E2B": ("POST /files?path=", plane + "Content-Type: application/octet-stream\r\n", b""),
+                "E2B in parts": ("POST /files?path=", plane + "Content-Type: multipart/form-data; boundary=edge\r\n", part)}
+        box.put("/home/user/kept", b"what was there")
+        for name, (line, headers, before) in ways.items():
+            for path, size in (("kept", 100), ("kept", 2 << 20), ("new", 100), ("new", 2 << 20)):
+                sock = socket.create_connection(("127.0.0.1", client.port))
+                sock.sendall((f"{line}/home/user/{path} HTTP/1.1\r\nHost: x\r\n{headers}Content-Length: {8 << 20}\r\n\r\n").encode())
+                sock.sendall(before + b"x" * size)
+                # It was taken, and is waited for: a refusal would be an answer.
+                sock.settimeout(0.2)
+                try:
+                    assert False, (name, path, size, sock.recv(1000))
+                except TimeoutError:
+                    sock.close()
+            until(lambda: box.get("/home/user/new").status == 404, f"{name}: the half is gone")
+            until(lambda: box.get("/home/user/kept").body == b"what was there", f"{name}: the file is as it was")
+
+
 @case(provider="native")
 def big_files_pass_with_flat_memory(client, provider):
     with Sandbox(client, provider, limits={"disk_mb": 400, "memory_mb": 512}) as box:

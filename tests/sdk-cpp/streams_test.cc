@@ -37,6 +37,21 @@ TEST_F(StreamsTest, RefusalsAreTheServicesOwn) {
   EXPECT_THROW(nobody.follow({.path = "/api/events"}), ConnectError);
 }
 
+TEST_F(StreamsTest, AnUploadOfAKnownLengthThatEndsEarlyIsNoFile) {
+  Session session = client.create();
+  session.files().write("/home/user/kept", "what was there");
+  for (const char* name : {"half", "kept"}) {
+    std::string path = "/api/sessions/" + session.id() + "/files?path=/home/user/" + name;
+    Transfer cut = client.open({.method = "PUT", .path = path, .headers = {{"Content-Length", "1000000"}}},
+                               BodyForm::sized);
+    cut.write("half of it");
+  }
+  EXPECT_TRUE(wait_for(
+      [&] { return session.commands().run("ls -A").stdout_text.find("half") == std::string::npos; }));
+  EXPECT_FALSE(session.files().exists("/home/user/half"));
+  EXPECT_EQ(session.commands().run("cat kept").stdout_text, "what was there");
+}
+
 TEST_F(StreamsTest, BodiesFlowBothWays) {
   Session session = client.create();
   std::string path = "/api/sessions/" + session.id() + "/files?path=/home/user/large";

@@ -5,10 +5,13 @@
 
 #include <boost/json.hpp>
 #include <memory>
+#include <optional>
 
 #include "cli/command.h"
 #include "cli/output_file.h"
+#include "cli/progress.h"
 #include "cli/settings.h"
+#include "cli/table.h"
 #include "config/checked.h"
 #include "daemon/data_directory.h"
 #include "layer/export.h"
@@ -70,7 +73,16 @@ Result<void> import(const EnvFlags& flags) {
   if (!flags.max_entries.empty())
     options.limits.entries_max = static_cast<std::uint64_t>(
         TRY(config::Checked("--max-entries", flags.max_entries).whole_number(1, kImportEntriesMax)));
-  options.progress = [](const std::string& line) { fmt::print(stderr, "{}\n", config::shown(line, 500)); };
+  // A bar for each layer, between the lines that name them.
+  std::optional<Progress> bar;
+  options.progress = [&](const std::string& line) {
+    bar.reset();
+    fmt::print(stderr, "{}\n", config::shown(line, 500));
+    bar.emplace(options.name);
+  };
+  options.moved = [&](std::uint64_t so_far, std::uint64_t all) {
+    if (bar) bar->moved(so_far, all);
+  };
   const EnvRoom room = TRY(EnvRoom::open(flags.settings));
   // A declared environment that is built is not to be replaced by a file by accident.
   const registry::Environment* declared = room.registry->environment(options.name);
@@ -81,6 +93,7 @@ Result<void> import(const EnvFlags& flags) {
             "environment '{}' exists and has no layers of its own; give this one another name with --name",
             config::shown(options.name)));
   const layer::Imported done = TRY(layer::import_file(*room.store, flags.file, options));
+  bar.reset();
   if (done.devices_dropped > 0)
     fmt::print(stderr, "left out: {} device nodes, pipes and sockets\n", done.devices_dropped);
   if (done.attributes_dropped > 0)
@@ -146,10 +159,13 @@ Result<void> list(const EnvFlags& flags) {
     fmt::print("{}\n", boost::json::serialize(boost::json::object{{"environments", std::move(all)}}));
     return {};
   }
-  fmt::print("{:<22} {:<24} {:>7} {:>9}\n", "NAME", "STATE", "LAYERS", "SIZE");
+  Table table({{"NAME"}, {"STATE"}, {"LAYERS", Table::Align::right}, {"SIZE", Table::Align::right}});
   for (const auto& [name, environment] : room.registry->environments())
-    fmt::print("{:<22} {:<24} {:>7} {:>9}\n", name, state_of(environment), environment.digests.size(),
-               show_bytes(room.store ? bytes_of(*room.store, environment.digests) : 0));
+    table.add({{name},
+               {std::string(state_of(environment))},
+               {std::to_string(environment.digests.size())},
+               {show_bytes(room.store ? bytes_of(*room.store, environment.digests) : 0)}});
+  fmt::print("{}", table.text(paint_of_output()));
   const layer::DiskUse use = room.store ? TRY(room.store->disk_use()) : layer::DiskUse{};
   fmt::print("{} layers, {}; unused: {}, {}\n", use.layers, show_bytes(use.bytes), use.unused_layers,
              show_bytes(use.unused_bytes));

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "auth/role.h"
+#include "cli/answer.h"
 #include "cli/command.h"
 #include "cli/daemon_client.h"
 #include "cli/local_audit.h"
@@ -12,8 +13,8 @@
 #include "daemon/data_directory.h"
 #include "store/store.h"
 
-// API keys: by the running service of the data directory if there is one, so that a change is in force at
-// once, else straight in the store.
+// API keys: of the service that --url or ATOLL_URL name; else by the running service of the data directory if
+// there is one, so that a change is in force at once, else straight in the store.
 namespace atl::cli {
 namespace {
 
@@ -23,7 +24,7 @@ constexpr std::size_t kTenantMax = 64;
 constexpr std::size_t kNameMax = 100;
 
 struct KeyFlags {
-  SettingFlags settings;
+  ConnectionFlags connection;
   std::string tenant = "default", name, key_id, role = "admin", expires, overlap = "3600";
   std::vector<std::string> scopes, networks;
   bool json = false;
@@ -45,6 +46,24 @@ std::string text_of(const bj::value& object, std::string_view name) {
 struct Made {
   std::string key, key_id, tenant;
 };
+
+// Whose keys they are: a service, or the store of a data directory, or both when the service is that
+// directory's.
+struct Place {
+  std::optional<DaemonClient> service;
+  std::unique_ptr<OpenStore> store;
+};
+
+Result<Place> find_place(const KeyFlags& flags, OpenStore::Missing missing) {
+  const ConnectionFlags& connection = flags.connection;
+  if (connection.name_a_service() && !connection.settings().name_a_data_directory()) {
+    Endpoint endpoint = TRY(connection.find());
+    return Place{.service = TRY(DaemonClient::at(std::move(endpoint))), .store = nullptr};
+  }
+  std::unique_ptr<OpenStore> store = TRY(OpenStore::open(connection.settings(), missing));
+  std::optional<DaemonClient> service = DaemonClient::find(store->directory());
+  return Place{.service = std::move(service), .store = std::move(store)};
+}
 
 bj::array words_of(const std::vector<std::string>& words) {
   bj::array array;
@@ -86,24 +105,21 @@ Result<Made> create_in(OpenStore& open, const KeyFlags& flags) {
   return Made{created.key, created.row.key_id, created.row.tenant};
 }
 
-Result<void> revoke_with(std::optional<DaemonClient>& daemon, const SettingFlags& settings,
-                         const std::string& key_id) {
-  if (daemon) {
-    TRY(daemon->call("DELETE", "/api/keys/" + key_id));
+Result<void> revoke_in(Place& place, const std::string& key_id) {
+  if (place.service) {
+    TRY(place.service->call("DELETE", "/api/keys/" + key_id));
     return {};
   }
-  const auto open = TRY(OpenStore::open(settings, OpenStore::Missing::refuse));
-  auth::Keys keys(open->store());
-  LocalAudit audit = TRY(LocalAudit::begin(open->directory(), "key.delete", key_id, ""));
-  return audit.finish(open->wait(keys.revoke(key_id)));
+  auth::Keys keys(place.store->store());
+  LocalAudit audit = TRY(LocalAudit::begin(place.store->directory(), "key.delete", key_id, ""));
+  return audit.finish(place.store->wait(keys.revoke(key_id)));
 }
 
 int create(const KeyFlags& flags) {
   if (auto good = check_flags(flags); !good) return report(good.error());
-  auto open = OpenStore::open(flags.settings, OpenStore::Missing::make);
-  if (!open) return report(open.error());
-  auto daemon = DaemonClient::find((*open)->directory());
-  auto made = daemon ? create_by(*daemon, flags) : create_in(**open, flags);
+  auto place = find_place(flags, OpenStore::Missing::make);
+  if (!place) return report(place.error());
+  auto made = place->service ? create_by(*place->service, flags) : create_in(*place->store, flags);
   if (!made) return report(made.error());
   if (flags.json)
     fmt::print("{}\n", bj::serialize(bj::object{
@@ -112,8 +128,7 @@ int create(const KeyFlags& flags) {
     fmt::print("{}\n", made->key);
   // If the key could not be printed, nobody can use it: it is revoked.
   if (!flush_output()) {
-    if (auto revoked = revoke_with(daemon, flags.settings, made->key_id); !revoked)
-      return report(revoked.error());
+    if (auto revoked = revoke_in(*place, made->key_id); !revoked) return report(revoked.error());
     fmt::print(stderr, "atoll: the key could not be shown and is revoked\n");
     return 1;
   }
@@ -137,36 +152,44 @@ bj::object json_of_key(const store::KeyRow& row) {
           {"revoked_at", time(row.revoked_at)}};
 }
 
+// A service tells the keys of its caller's tenant, the store those of all.
+Result<bj::value> all_keys(Place& place) {
+  if (!place.store) return place.service->call("GET", "/api/keys");
+  bj::array keys;
+  for (const store::KeyRow& row : TRY(place.store->wait(place.store->store().list_keys())))
+    keys.push_back(json_of_key(row));
+  return bj::object{{"keys", std::move(keys)}};
+}
+
+void print_key(const bj::value& key) {
+  const std::string revoked = text_of(key, "revoked_at"), until = text_of(key, "expires_at"),
+                    used = text_of(key, "last_used_at");
+  std::string state = revoked.empty() ? "in force" : "revoked=" + config::shown(revoked);
+  if (revoked.empty() && !until.empty()) state += " until=" + config::shown(until);
+  if (!used.empty()) state += " used=" + config::shown(used);
+  const auto shown = [&](std::string_view name) { return config::shown(text_of(key, name)); };
+  fmt::print("{}  {}...  tenant={}  role={}  name={}  created={}  {}\n", shown("key_id"), shown("prefix"),
+             shown("tenant"), shown("role"), shown("name"), shown("created_at"), state);
+}
+
 int list(const KeyFlags& flags) {
-  auto open = OpenStore::open(flags.settings, OpenStore::Missing::refuse);
-  if (!open) return report(open.error());
-  auto rows = (*open)->wait((*open)->store().list_keys());
-  if (!rows) return report(rows.error());
-  if (flags.json) {
-    bj::array keys;
-    for (const store::KeyRow& row : *rows) keys.push_back(json_of_key(row));
-    fmt::print("{}\n", bj::serialize(bj::object{{"keys", std::move(keys)}}));
-    return flush_output() ? 0 : 1;
-  }
-  for (const store::KeyRow& row : *rows) {
-    std::string state = row.revoked_at ? "revoked=" + to_rfc3339(*row.revoked_at) : "in force";
-    if (!row.revoked_at && row.expires_at) state += " until=" + to_rfc3339(*row.expires_at);
-    if (row.last_used_at) state += " used=" + to_rfc3339(*row.last_used_at);
-    fmt::print("{}  {}...  tenant={}  role={}  name={}  created={}  {}\n", row.key_id, row.prefix,
-               config::shown(row.tenant), config::shown(row.role), config::shown(row.name),
-               to_rfc3339(row.created_at), state);
-  }
-  return 0;
+  auto place = find_place(flags, OpenStore::Missing::refuse);
+  if (!place) return report(place.error());
+  auto keys = all_keys(*place);
+  if (!keys) return report(keys.error());
+  if (flags.json)
+    fmt::print("{}\n", bj::serialize(*keys));
+  else
+    for (const bj::value& key : list_at(*keys, "keys")) print_key(key);
+  return flush_output() ? 0 : 1;
 }
 
 int revoke(const KeyFlags& flags) {
   if (auto good = config::Checked("KEY_ID", flags.key_id).name(kTenantMax); !good)
     return report(good.error());
-  auto open = OpenStore::open(flags.settings, OpenStore::Missing::refuse);
-  if (!open) return report(open.error());
-  auto daemon = DaemonClient::find((*open)->directory());
-  if (auto revoked = revoke_with(daemon, flags.settings, flags.key_id); !revoked)
-    return report(revoked.error());
+  auto place = find_place(flags, OpenStore::Missing::refuse);
+  if (!place) return report(place.error());
+  if (auto revoked = revoke_in(*place, flags.key_id); !revoked) return report(revoked.error());
   fmt::print("{} is revoked\n", flags.key_id);
   return 0;
 }
@@ -174,16 +197,17 @@ int revoke(const KeyFlags& flags) {
 Result<Made> rotate_by(const KeyFlags& flags) {
   TRY(config::Checked("KEY_ID", flags.key_id).name(kTenantMax));
   const std::int64_t overlap = TRY(config::Checked("--overlap", flags.overlap).whole_number(0, 2'592'000));
-  const auto open = TRY(OpenStore::open(flags.settings, OpenStore::Missing::refuse));
-  if (auto daemon = DaemonClient::find(open->directory())) {
+  Place place = TRY(find_place(flags, OpenStore::Missing::refuse));
+  if (place.service) {
     const bj::object body{{"overlap_seconds", overlap}};
-    const bj::value made = TRY(daemon->call("POST", "/api/keys/" + flags.key_id + "/rotate", body));
+    const bj::value made = TRY(place.service->call("POST", "/api/keys/" + flags.key_id + "/rotate", body));
     return Made{text_of(made, "key"), text_of(made, "key_id"), text_of(made, "tenant")};
   }
-  auth::Keys keys(open->store());
-  TRY(open->wait(keys.reload()));
-  LocalAudit audit = TRY(LocalAudit::begin(open->directory(), "key.rotate", flags.key_id, ""));
-  auto rotated = open->wait(keys.rotate(flags.key_id, std::chrono::seconds(overlap)));
+  OpenStore& open = *place.store;
+  auth::Keys keys(open.store());
+  TRY(open.wait(keys.reload()));
+  LocalAudit audit = TRY(LocalAudit::begin(open.directory(), "key.rotate", flags.key_id, ""));
+  auto rotated = open.wait(keys.rotate(flags.key_id, std::chrono::seconds(overlap)));
   const auto created = TRY(audit.finish(std::move(rotated)));
   return Made{created.key, created.row.key_id, created.row.tenant};
 }
@@ -203,7 +227,7 @@ int rotate(const KeyFlags& flags) {
 Action define_keys(Command& top) {
   Command command = top.add_command("keys", "Make, list, rotate and revoke API keys");
   auto flags = std::make_unique<KeyFlags>();
-  flags->settings.add_to(command);
+  flags->connection.add_to(command);
   command.require_command();
   Command make = command.add_command("create", "Make a key and print it once");
   make.add_option("--tenant", flags->tenant, "whose sessions it sees");

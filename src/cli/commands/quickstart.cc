@@ -37,7 +37,7 @@ Result<void> try_out(const Remote& remote, std::vector<std::string>& made) {
   const bj::value fork = TRY(remote.json("POST", session_target(id, "/fork"), bj::object()));
   made.push_back(text_at(fork, "session_id"));
   fmt::print("{}\n", made.back());
-  return execute_line(remote, made.back(), "print('the copy knows x =', x)");
+  return execute_line(remote, made.back(), "print(\"the copy knows x =\", x)");
 }
 
 Result<int> quickstart(const ConnectionFlags& connection) {

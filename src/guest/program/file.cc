@@ -9,6 +9,7 @@
 #include "guest/program/entry.h"
 #include "guest/program/guest.h"
 #include "guest/program/hand_over.h"
+#include "guest/program/staged_write.h"
 
 namespace atl::guest {
 namespace {
@@ -38,8 +39,8 @@ int open_regular(const char* path, int flags, mode_t mode) {
 }
 
 struct File : Channel {
-  int fd = -1;
-  bool writing = false;
+  int fd = -1;  // to read from
+  StagedWrite write;
   uint32_t credit = 0;
   uint64_t left = 0;
   User user;
@@ -52,6 +53,7 @@ struct File : Channel {
 void destroy(Channel* channel) {
   auto* const file = static_cast<File*>(channel);
   if (file->fd >= 0) close(file->fd);
+  end(&file->write, file->user);
   file->~File();
   free(file);
 }
@@ -89,54 +91,76 @@ void read_message(Channel* channel, Type type, uint16_t, Reader in) {
 
 bool write_attributes(File* file) {
   char names[4096];
-  const ssize_t size = flistxattr(file->fd, names, sizeof names);
+  const int fd = file->write.fd;
+  const ssize_t size = flistxattr(fd, names, sizeof names);
   for (const char* name = names; size > 0 && name < names + size; name += strlen(name) + 1)
-    if (strncmp(name, file->prefix.data(), file->prefix.size()) == 0) fremovexattr(file->fd, name);
+    if (strncmp(name, file->prefix.data(), file->prefix.size()) == 0) fremovexattr(fd, name);
   Reader in(file->attributes.data(), file->attributes.size());
   for (uint32_t i = 0; i < file->attribute_count; ++i) {
     const Text key = in.text(), value = in.text();
     Bytes name;
     name.append(file->prefix.data(), file->prefix.size());
     name.append(key.data, key.size);
-    if (fsetxattr(file->fd, name.c_str(), value.data, value.size, 0) != 0) return false;
+    if (fsetxattr(fd, name.c_str(), value.data, value.size, 0) != 0) return false;
   }
   return true;
 }
 
-void finish_write(File* file) {
+// What was made for it is gone before anybody is told.
+void fail_write(File* file) {
+  const int why = errno;
+  file->write.copying = file->write.done = false;
+  end(&file->write, file->user);
+  send_errno(file->id, why, file->path.c_str());
+  end_channel(file);
+}
+
+// 0, or the number of what was wrong.
+int close_written(File* file) {
   const ActAs user(file->user);
-  const bool good = (!file->set_attributes || write_attributes(file)) && close(file->fd) == 0;
-  const int error = errno;
-  if (good) file->fd = -1;
-  if (good) {
-    reply_entry(file->id, Type::finished, file->path.c_str());
-  } else {
-    send_errno(file->id, error, file->path.c_str());
+  if (file->set_attributes && !write_attributes(file)) return errno;
+  const int fd = file->write.fd;
+  file->write.fd = -1;
+  if (close(fd) != 0) return errno;
+  reply_entry(file->id, Type::finished, file->path.c_str());
+  return 0;
+}
+
+// One piece at a time: others are served while a large file is copied.
+bool commit_more(Channel* channel) {
+  auto* const file = static_cast<File*>(channel);
+  if (!commit_piece(&file->write)) return fail_write(file), false;
+  if (!file->write.done) return true;
+  if (const int wrong = close_written(file); wrong != 0) {
+    errno = wrong;
+    return fail_write(file), false;
   }
   end_channel(file);
+  return false;
 }
 
 void write_message(Channel* channel, Type type, uint16_t, Reader in) {
   auto* const file = static_cast<File*>(channel);
-  if (type == Type::close) return end_channel(file);
-  if (type == Type::end) return finish_write(file);
+  // From here on it is brought to its end, whether somebody still waits for that or not.
+  if (file->write.copying) return;
+  if (type == Type::close) {
+    // Now and not when the channel goes: the next request may look.
+    end(&file->write, file->user);
+    return end_channel(file);
+  }
+  if (type == Type::end) {
+    if (!begin_commit(&file->write)) return fail_write(file);
+    if (commit_more(file)) schedule(file);
+    return;
+  }
   if (type != Type::data) return;
   const Text bytes = in.rest();
-  for (uint32_t done = 0; done < bytes.size;) {
-    const ssize_t wrote = write(file->fd, bytes.data + done, bytes.size - done);
-    if (wrote < 0 && errno == EINTR) continue;
-    if (wrote <= 0) {
-      send_errno(file->id, wrote == 0 ? ENOSPC : errno, file->path.c_str());
-      return end_channel(file);
-    }
-    done += static_cast<uint32_t>(wrote);
-  }
+  if (!add(&file->write, bytes.data, bytes.size)) return fail_write(file);
   send_credit(file->id, bytes.size);
 }
 
-File* make_file(uint32_t channel, int fd, Bytes* path) {
+File* make_file(uint32_t channel, Bytes* path) {
   auto* const file = new (malloc(sizeof(File))) File;
-  file->fd = fd;
   file->path.swap(*path);
   file->destroy = destroy;
   add_channel(file, channel);
@@ -154,34 +178,48 @@ void open_for_reading(uint32_t channel, Reader in, Bytes* path) {
     return send_errno(channel, EINVAL, path->data());
   }
   reply_entry(channel, Type::reply, path->data());
-  File* const file = make_file(channel, fd, path);
+  File* const file = make_file(channel, path);
+  file->fd = fd;
   file->message = read_message, file->work = read_piece;
   file->left = length;
   file->credit = credit < kOutputWindow ? credit : kOutputWindow;
   schedule(file);
 }
 
+// What is there, or a new file: `made` says which.
+int open_or_make(const char* path, int how, mode_t mode, bool* made) {
+  const int there = open_regular(path, how, mode);
+  if (there >= 0 || errno != ENOENT) return there;
+  const int fd = open_regular(path, how | O_CREAT | O_EXCL, mode);
+  *made = fd >= 0;
+  if (fd >= 0 || errno != EEXIST) return fd;
+  // A link that leads to nothing yet, or somebody was quicker.
+  struct stat info {};
+  *made = lstat(path, &info) == 0 && S_ISLNK(info.st_mode);
+  return open_regular(path, how | O_CREAT, mode);
+}
+
 // As the user alone: nothing is made or opened that the user may not.
-int open_as_user(const User& user, const char* path, int how, mode_t mode, uint8_t flags) {
+int open_as_user(const User& user, const char* path, int how, mode_t mode, uint8_t flags, bool* made) {
   const ActAs acting(user);
   if ((flags & kWriteParents) != 0 && !make_parents(path)) return -1;
-  if ((flags & kWriteHandOver) == 0) return open_regular(path, how, mode);
+  if ((flags & kWriteHandOver) == 0) return open_or_make(path, how, mode, made);
   // E2B's agent gives a file that is there to the user before it opens it, and a new one after: watchers see
   // both. A user who may write a file that is another's may not take it, and writes it all the same.
   struct stat info {};
   const bool there = stat(path, &info) == 0;
   if (there && S_ISREG(info.st_mode) && chown(path, user.uid, user.gid) != 0) errno = 0;
-  const int fd = open_regular(path, how, mode);
+  const int fd = open_or_make(path, how, mode, made);
   if (fd >= 0 && !there && fchown(fd, user.uid, user.gid) != 0) errno = 0;
   return fd;
 }
 
-int open_target(const User& user, const char* path, mode_t mode, uint8_t flags) {
-  const int how = O_WRONLY | O_CREAT | ((flags & kWriteAppend) != 0 ? O_APPEND : O_TRUNC);
-  const int fd = open_as_user(user, path, how, mode, flags);
+int open_target(const User& user, const char* path, mode_t mode, uint8_t flags, bool* made) {
+  const int how = O_WRONLY | ((flags & kWriteAppend) != 0 ? O_APPEND : 0);
+  const int fd = open_as_user(user, path, how, mode, flags, made);
   const bool refused = fd < 0 && (errno == EACCES || errno == EPERM);
   if (!refused || (flags & kWriteHandOver) == 0) return fd;
-  return open_handed_over(user, path, how, mode, (flags & kWriteParents) != 0);
+  return open_handed_over(user, path, how, mode, (flags & kWriteParents) != 0, made);
 }
 
 bool make_directory(const User& user, const char* path, bool hand_over) {
@@ -204,10 +242,13 @@ void open_for_writing(uint32_t channel, Reader in, User* user, Bytes* path) {
     copy.text(name.data, name.size), copy.text(value.data, value.size);
   }
   if (!in.done() || has_nul(prefix)) return send_failed(channel, EINVAL, "malformed request");
-  const int fd = open_target(*user, path->data(), mode & 07777, flags);
+  bool made = false;
+  const int fd = open_target(*user, path->data(), mode & 07777, flags, &made);
   if (fd < 0) return send_errno(channel, errno, path->data());
-  File* const file = make_file(channel, fd, path);
-  file->message = write_message;
+  File* const file = make_file(channel, path);
+  begin(&file->write, fd, made, (flags & kWriteAppend) != 0);
+  file->write.handed_over = (flags & kWriteHandOver) != 0;
+  file->message = write_message, file->work = commit_more;
   file->set_attributes = (flags & kWriteAttributes) != 0;
   file->prefix.append("user."), file->prefix.append(prefix.data, prefix.size);
   file->attributes.swap(attributes);

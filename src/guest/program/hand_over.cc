@@ -51,15 +51,18 @@ int open_parent(char* path, const User& user, bool make, const char** last) {
 
 }  // namespace
 
-int open_handed_over(const User& user, const char* path, int flags, mode_t mode, bool parents) {
+int open_handed_over(const User& user, const char* path, int flags, mode_t mode, bool parents, bool* made) {
   char names[PATH_MAX];
   const char* last = nullptr;
   strcpy(names, path);
   const int parent = open_parent(names, user, parents, &last);
   if (parent < 0) return -1;
-  // Emptied only after it proved to be a file that may be handed over.
-  const int fd =
-      openat(parent, last, (flags & ~O_TRUNC) | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, mode);
+  const int how = flags | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
+  int fd = openat(parent, last, how);
+  if (fd < 0 && errno == ENOENT) {
+    fd = openat(parent, last, how | O_CREAT | O_EXCL, mode);
+    *made = fd >= 0;
+  }
   const int opened = errno;
   close(parent);
   errno = opened;
@@ -69,7 +72,6 @@ int open_handed_over(const User& user, const char* path, int flags, mode_t mode,
   if (!S_ISREG(info.st_mode)) return close_with(fd, EINVAL);
   if (info.st_nlink > 1) return close_with(fd, EPERM);
   if (!hand(fd, user)) return close_with(fd, errno);
-  if ((flags & O_TRUNC) != 0 && info.st_size > 0 && ftruncate(fd, 0) != 0) return close_with(fd, errno);
   return fd;
 }
 

@@ -1,6 +1,7 @@
 #include "sandbox/emulated/pooled_files.h"
 
 #include <boost/asio/co_spawn.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
 namespace atl::sandbox::emulated {
@@ -21,6 +22,12 @@ class PooledWriter final : public FileWriter {
  public:
   PooledWriter(std::shared_ptr<FileWriter> inner, Pool pool)
       : inner_(std::move(inner)), pool_(std::move(pool)) {}
+  PooledWriter(const PooledWriter&) = delete;
+  PooledWriter& operator=(const PooledWriter&) = delete;
+  // One that was not finished takes back what it wrote, which may wait as writing does.
+  ~PooledWriter() override {
+    boost::asio::post(*pool_, [inner = std::move(inner_)]() mutable { inner.reset(); });
+  }
   Task<void> write(std::string bytes) override {
     return on_pool<void>(pool_, inner_->write(std::move(bytes)), inner_);
   }

@@ -7,6 +7,7 @@
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
+#include <optional>
 
 namespace atl::sandbox::emulated {
 namespace {
@@ -82,20 +83,49 @@ class Reader final : public FileReader {
   std::uint64_t at_, end_;
 };
 
+// Writes in place. Contents are shared, so that what the file held before costs nothing to keep until the
+// end.
 class Writer final : public FileWriter {
  public:
-  Writer(std::shared_ptr<vfs::FileSystem> fs, Path path, std::unique_ptr<vfs::File> file)
-      : fs_(std::move(fs)), path_(std::move(path)), file_(std::move(file)) {}
-  Task<void> write(std::string bytes) override { co_return file_->write(bytes); }
+  struct Target {
+    Path path;                           // as it was asked for
+    Path place;                          // without links
+    std::optional<vfs::Content> before;  // unset: the file was made for this
+  };
+  Writer(std::shared_ptr<vfs::FileSystem> fs, Target target, std::unique_ptr<vfs::File> file)
+      : fs_(std::move(fs)), target_(std::move(target)), file_(std::move(file)) {}
+  Writer(const Writer&) = delete;
+  Writer& operator=(const Writer&) = delete;
+  ~Writer() override {
+    if (!finished_) take_back();
+  }
+  Task<void> write(std::string bytes) override {
+    if (finished_) co_return fail(Code::conflict, "the file is finished");
+    co_return file_->write(bytes);
+  }
   Task<FileInfo> finish() override {
     CO_CHECK(file_->close());
-    co_return info_of(*fs_, path_);
+    finished_ = true;
+    co_return info_of(*fs_, target_.path);
   }
 
  private:
+  // Only if the name still leads to the same file.
+  void take_back() {
+    const auto mine = file_->stat();
+    const auto there = fs_->find(target_.place, Follow::no);
+    if (!mine || !there || there->inode != mine->inode) return;
+    file_.reset();
+    if (target_.before)
+      (void)fs_->write(target_.place, std::move(*target_.before));
+    else
+      (void)fs_->remove_file(target_.place);
+  }
+
   std::shared_ptr<vfs::FileSystem> fs_;
-  Path path_;
+  Target target_;
   std::unique_ptr<vfs::File> file_;
+  bool finished_ = false;
 };
 
 // Looks at the versions of its parts from time to time and compares when one moved.
@@ -274,16 +304,20 @@ Task<std::unique_ptr<FileWriter>> VirtualFiles::open_write(std::string path, Wri
   if (options.attributes && !options.attributes->empty())
     co_return fail(Code::unsupported, "the virtual provider keeps no extended attributes");
   vfs::OpenOptions how;
-  how.read = false;
+  how.read = true;  // what was there is kept
   how.write = how.create = true;
   how.append = options.append;
-  how.truncate = !options.append;
   how.mode = options.mode;
   how.parents = options.create_parents ? vfs::Parents::create : vfs::Parents::must_exist;
   bool fresh = !fs_->exists(at);
   CO_TRY(auto file, fs_->open(at, how));
   if (fresh) CO_CHECK(fs_->set_owner(at, owner, owner));
-  std::unique_ptr<FileWriter> writer = std::make_unique<Writer>(fs_, std::move(at), std::move(file));
+  Writer::Target target{.path = at, .place = fs_->real_path(at).value_or(at), .before = std::nullopt};
+  if (!fresh) {
+    CO_TRY(target.before, file->content());
+    if (!options.append) CO_CHECK(file->truncate(0));
+  }
+  std::unique_ptr<FileWriter> writer = std::make_unique<Writer>(fs_, std::move(target), std::move(file));
   co_return writer;
 }
 

@@ -90,13 +90,15 @@ Task<void> NativeSandbox::receive_interpreters() {
   std::shared_ptr<os::Fd> file = held == state->spawner->checkpoints.end() ? nullptr : held->second;
   std::optional<Error> problem;
   if (!file) {
-    auto opened = os::open((directory + "/" + kCheckpointName).c_str(), O_RDONLY | O_NOFOLLOW);
+    // By the spawner: the file belongs to its user, and this process may be another's.
+    Request request{.ask = ask::OpenInterpreters{directory}};
+    auto opened = co_await state->spawner->call(std::move(request));
     // A checkpoint without interpreters has no such file.
     if (!opened && opened.error().code() == Code::not_found) co_return Result<void>();
-    if (opened)
-      file = std::make_shared<os::Fd>(std::move(*opened));
+    if (opened && opened->fds.size() == 1)
+      file = std::make_shared<os::Fd>(std::move(opened->fds.front()));
     else
-      problem = std::move(opened).error();
+      problem = opened ? Error(Code::provider_failed, "their file did not come") : std::move(opened).error();
   }
   auto parked = file ? read_checkpoint(file->get())
                      : Result<std::vector<CheckpointedInterpreter>>(fail(std::move(*problem)));

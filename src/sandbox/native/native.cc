@@ -165,8 +165,9 @@ class NativeProvider final : public Provider,
   }
 
   void discard_interpreters(const std::string& directory) override {
-    spawner_->checkpoints.erase(directory);
-    ::unlink((directory + "/" + kCheckpointName).c_str());
+    // What lay in memory has no file.
+    if (spawner_->checkpoints.erase(directory) == 0)
+      spawner_->tell(Request{.ask = ask::DiscardInterpreters{directory}});
   }
 
   std::vector<PoolLevel> pools() const override {

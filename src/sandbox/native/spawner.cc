@@ -181,6 +181,10 @@ void Spawner::serve(const Request& request, os::Fd beside, ZygoteWait wait) {
       discard_snapshot(request, wanted);
     } else if constexpr (std::is_same_v<Wanted, ask::Measure>) {
       measure_snapshot(request, wanted);
+    } else if constexpr (std::is_same_v<Wanted, ask::OpenInterpreters>) {
+      open_interpreters(request, wanted);
+    } else if constexpr (std::is_same_v<Wanted, ask::DiscardInterpreters>) {
+      discard_interpreters(request, wanted);
     } else if constexpr (std::is_same_v<Wanted, ask::OpenVolume>) {
       open_volume(request, wanted);
     } else if constexpr (std::is_same_v<Wanted, ask::CloseVolume>) {

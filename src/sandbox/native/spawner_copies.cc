@@ -244,6 +244,39 @@ void Spawner::measure_snapshot(const Request& request, const ask::Measure& wante
   if (!begun) answer_error(request, begun.error());
 }
 
+// What is given out is only what a checkpoint of ours wrote: a daemon that is an ordinary user owns the
+// directory above and could have put a directory there with a hard link to any file of the machine.
+void Spawner::open_interpreters(const Request& request, const ask::OpenInterpreters& wanted) {
+  const auto snapshot = builder_.roots().snapshot(wanted.directory);
+  if (!snapshot) return answer_error(request, snapshot.error());
+  struct stat directory {};
+  constexpr mode_t writable_by_others = S_IWGRP | S_IWOTH;
+  if (::fstat(snapshot->get(), &directory) < 0 || directory.st_uid != ::geteuid() ||
+      (directory.st_mode & writable_by_others) != 0)
+    return answer_error(request, Error(Code::permission_denied, "this is no checkpoint of the spawner's"));
+  const auto file = os::open_beneath(snapshot->get(), kCheckpointName, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  if (!file) return answer_error(request, file.error());
+  struct stat info {};
+  if (::fstat(file->get(), &info) < 0 || !S_ISREG(info.st_mode) || info.st_uid != ::geteuid() ||
+      info.st_nlink != 1)
+    return answer_error(request, Error(Code::permission_denied, "this is no file of parked interpreters"));
+  const int fd = file->get();
+  answer({.verb = request.verb(), .token = request.token, .name = request.name}, std::span(&fd, 1));
+}
+
+// In a child: the file is as large as the memory of the interpreters, and the disk takes its time.
+void Spawner::discard_interpreters(const Request& request, const ask::DiscardInterpreters& wanted) {
+  const auto snapshot = builder_.roots().snapshot(wanted.directory);
+  if (!snapshot) return answer_error(request, snapshot.error());
+  Copying copying{.verb = request.verb(), .token = request.token, .name = request.name};
+  const auto begun = copy(std::move(copying), [&]() -> Result<AnyAnswer> {
+    if (::unlinkat(snapshot->get(), kCheckpointName, 0) < 0 && errno != ENOENT)
+      return fail(errno_error(errno, "remove parked interpreters"));
+    return AnyAnswer{};
+  });
+  if (!begun) answer_error(request, begun.error());
+}
+
 Result<void> Spawner::copy(Copying copying, const std::function<Result<AnyAnswer>()>& work) {
   if (copying_.size() >= kCopyingMax)
     return fail(Code::resource_exhausted,

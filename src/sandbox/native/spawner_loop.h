@@ -172,6 +172,8 @@ class Spawner {
   void take_snapshot(SpawnedSandbox& sandbox, const Request& request, SnapshotFiles files);
   void discard_snapshot(const Request& request, const ask::Discard& wanted);
   void measure_snapshot(const Request& request, const ask::Measure& wanted);
+  void open_interpreters(const Request& request, const ask::OpenInterpreters& wanted);
+  void discard_interpreters(const Request& request, const ask::DiscardInterpreters& wanted);
   // Filesystems of volumes, in spawner_volumes.cc.
   void open_volume(const Request& request, const ask::OpenVolume& wanted);
   // Runs in a child, which reports to this socket and ends.

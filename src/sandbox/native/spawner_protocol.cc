@@ -234,6 +234,8 @@ void put_ask(Out& out, const Ask& ask) {
                  [&](const ask::Snapshot& snapshot) { out.text(snapshot.directory); },
                  [&](const ask::Discard& discard) { out.text(discard.directory); },
                  [&](const ask::Measure& measure) { out.text(measure.directory); },
+                 [&](const ask::OpenInterpreters& open) { out.text(open.directory); },
+                 [&](const ask::DiscardInterpreters& discard) { out.text(discard.directory); },
                  [&](const ask::ForkInterpreter& fork) { out.text(fork.user), out.text(fork.directory); },
                  [&](const ask::Checkpoint& checkpoint) { put_checkpoint(out, checkpoint); },
                  [&](const ask::Revive& revive) {
@@ -266,6 +268,8 @@ std::optional<Ask> get_ask(In& in, Verb verb) {
     case Verb::snapshot: return ask::Snapshot{in.text()};
     case Verb::discard: return ask::Discard{in.text()};
     case Verb::measure: return ask::Measure{in.text()};
+    case Verb::open_interpreters: return ask::OpenInterpreters{in.text()};
+    case Verb::discard_interpreters: return ask::DiscardInterpreters{in.text()};
     case Verb::shut_down: return plain(ask::ShutDown{});
     case Verb::fork_interpreter: {
       ask::ForkInterpreter fork{.user = in.text()};

@@ -19,7 +19,7 @@
 // own, the receiver owns what came.
 namespace atl::sandbox::native {
 
-inline constexpr std::uint32_t kSpawnerProtocolVersion = 9;
+inline constexpr std::uint32_t kSpawnerProtocolVersion = 10;
 
 // The first byte of every message. Numbers stay: a daemon asks a spawner of any version for that version, and
 // to shut down.
@@ -46,7 +46,10 @@ enum class Verb : std::uint8_t {
   // Between the spawner and its own children, never to a daemon.
   files_written,  // a checkpoint's files are in place; the interpreters follow
   image_made,
+  // Between daemon and spawner again.
   zygotes,  // spawner to daemon, unasked: whether interpreters can be forked has changed
+  open_interpreters,
+  discard_interpreters,
 };
 
 // What a daemon can ask for, a type for each verb. "The sandbox" is the one that Request::name names; without
@@ -100,6 +103,17 @@ struct Discard {
 // -> the bytes that the directory of a snapshot or checkpoint takes on the disk, as the disk counts.
 struct Measure {
   static constexpr Verb kVerb = Verb::measure;
+  std::string directory;
+};
+// The interpreters of a checkpoint that lie on the disk. The file belongs to the spawner's user, which may
+// not be the daemon's. -> + {their file, to be read}; Code::not_found if the checkpoint has none there.
+struct OpenInterpreters {
+  static constexpr Verb kVerb = Verb::open_interpreters;
+  std::string directory;
+};
+// Removes that file; the files of the checkpoint stay. One that is not there is success.
+struct DiscardInterpreters {
+  static constexpr Verb kVerb = Verb::discard_interpreters;
   std::string directory;
 };
 // Ends all sandboxes, then the spawner.
@@ -156,10 +170,10 @@ struct CloseVolume {
 
 }  // namespace ask
 
-using Ask =
-    std::variant<ask::Hello, ask::List, ask::Create, ask::Adopt, ask::Destroy, ask::Freeze, ask::Thaw,
-                 ask::Rename, ask::Snapshot, ask::Discard, ask::Measure, ask::ShutDown, ask::ForkInterpreter,
-                 ask::Checkpoint, ask::Revive, ask::SecondConnection, ask::OpenVolume, ask::CloseVolume>;
+using Ask = std::variant<ask::Hello, ask::List, ask::Create, ask::Adopt, ask::Destroy, ask::Freeze, ask::Thaw,
+                         ask::Rename, ask::Snapshot, ask::Discard, ask::Measure, ask::OpenInterpreters,
+                         ask::DiscardInterpreters, ask::ShutDown, ask::ForkInterpreter, ask::Checkpoint,
+                         ask::Revive, ask::SecondConnection, ask::OpenVolume, ask::CloseVolume>;
 
 struct Request {
   std::uint64_t token = 0;  // comes back in the reply

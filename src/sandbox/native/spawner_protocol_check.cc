@@ -118,6 +118,10 @@ struct Checks {
   Result<void> operator()(const ask::Snapshot& snapshot) const { return check_directory(snapshot.directory); }
   Result<void> operator()(const ask::Discard& discard) const { return check_directory(discard.directory); }
   Result<void> operator()(const ask::Measure& measure) const { return check_directory(measure.directory); }
+  Result<void> operator()(const ask::OpenInterpreters& open) const { return check_directory(open.directory); }
+  Result<void> operator()(const ask::DiscardInterpreters& discard) const {
+    return check_directory(discard.directory);
+  }
   Result<void> operator()(const ask::CloseVolume& close) const { return check_directory(close.directory); }
   Result<void> operator()(const ask::OpenVolume& open) const {
     if (open.bytes == 0 || open.bytes > kBytesMax) return wrong("bytes", "is no size of a volume");
@@ -144,6 +148,8 @@ bool is_about_a_sandbox(Verb verb) {
     case Verb::open_volume:
     case Verb::close_volume:
     case Verb::measure:
+    case Verb::open_interpreters:
+    case Verb::discard_interpreters:
     case Verb::discard: return false;
     default: return true;
   }

@@ -74,6 +74,8 @@ TEST(SpawnerProtocol, EveryVerbComesBackAsItself) {
                      ask::Snapshot{"/s"},
                      ask::Discard{"/s"},
                      ask::Measure{"/s"},
+                     ask::OpenInterpreters{"/s"},
+                     ask::DiscardInterpreters{"/s"},
                      ask::ShutDown{},
                      ask::ForkInterpreter{"user", "/"},
                      std::move(good_checkpoint().ask),

@@ -195,6 +195,9 @@ TEST_F(SpawnerTest, NothingOutsideItsRootsIsWrittenOrRemoved) {
           data + "/layers/one", data + "/volumes/v", data + "/run", std::string("outside")}) {
       talk.expect(talk.ask(named(ask::Discard{path}, "")).error.has_value(), "discard " + path);
       talk.expect(talk.ask(named(ask::Measure{path}, "")).error.has_value(), "measure " + path);
+      talk.expect(talk.ask(named(ask::OpenInterpreters{path}, "")).error.has_value(), "open in " + path);
+      talk.expect(talk.ask(named(ask::DiscardInterpreters{path}, "")).error.has_value(),
+                  "discard in " + path);
       talk.expect(talk.ask(named(ask::Snapshot{path + "/new"}, box.name)).error.has_value() ||
                       path.ends_with("/snapshots") || path.ends_with("/snapshots/"),
                   "snapshot into " + path);
@@ -213,6 +216,47 @@ TEST_F(SpawnerTest, NothingOutsideItsRootsIsWrittenOrRemoved) {
   EXPECT_FALSE(os::exists(base_ + "/outside/new"));
   EXPECT_TRUE(os::exists(base_ + "/data/layers/one/bin"));
   EXPECT_TRUE(os::exists(base_ + "/data/volumes/v"));
+}
+
+// The memory of interpreters lies in files of root's, and a service that is an ordinary user goes on from
+// them.
+TEST_F(SpawnerTest, InterpretersAreGivenOutOfCheckpointsOnly) {
+  const std::string snapshots = base_ + "/data/snapshots/", kernels = std::string("/") + kCheckpointName;
+  for (const char* name : {"parked", "empty", "linked", "users", "open", "pipe", "shared"})
+    ASSERT_TRUE(os::make_directories(snapshots + name, 0700));
+  ASSERT_TRUE(os::write_file(snapshots + "parked" + kernels, "memory"));
+  ASSERT_EQ(::chmod((snapshots + "parked" + kernels).c_str(), 0600), 0);
+  const std::string outside = base_ + "/outside/kept";
+  ASSERT_EQ(::symlink(outside.c_str(), (snapshots + "linked" + kernels).c_str()), 0);
+  for (const char* name : {"users", "open", "shared"})
+    ASSERT_EQ(::link(outside.c_str(), (snapshots + name + kernels).c_str()), 0);
+  ASSERT_EQ(::chown((snapshots + "users").c_str(), kOrdinary, kOrdinary), 0);
+  ASSERT_EQ(::chmod((snapshots + "open").c_str(), 0777), 0);
+  ASSERT_EQ(::mkfifo((snapshots + "pipe" + kernels).c_str(), 0600), 0);
+  const auto said = as_ordinary([&](Talk& talk) {
+    std::vector<os::Fd> fds;
+    const Reply parked = talk.ask(named(ask::OpenInterpreters{snapshots + "parked"}, ""), -1, &fds);
+    talk.expect(!parked.error && fds.size() == 1, "the file of a checkpoint");
+    if (fds.size() != 1) return;
+    char bytes[16] = {};
+    talk.expect(::read(fds[0].get(), bytes, sizeof bytes) == 6, "its bytes");
+    talk.expect(::write(fds[0].get(), "x", 1) < 0, "it can be written");
+    talk.expect(::open(fmt::format("/proc/self/fd/{}", fds[0].get()).c_str(), O_RDWR) < 0,
+                "it can be opened to be written");
+    talk.expect_refused(talk.ask(named(ask::OpenInterpreters{snapshots + "empty"}, "")), Code::not_found,
+                        "a checkpoint without interpreters");
+    for (const char* name : {"users", "open", "pipe", "shared"})
+      talk.expect_refused(talk.ask(named(ask::OpenInterpreters{snapshots + name}, "")),
+                          Code::permission_denied, name);
+    talk.expect(talk.ask(named(ask::OpenInterpreters{snapshots + "linked"}, "")).error.has_value(), "a link");
+    for (const char* name : {"parked", "empty", "linked", "parked"})
+      talk.expect(!talk.ask(named(ask::DiscardInterpreters{snapshots + name}, "")).error,
+                  std::string("discard those of ") + name);
+  });
+  EXPECT_EQ(said, "");
+  EXPECT_FALSE(os::exists(snapshots + "parked" + kernels));
+  EXPECT_TRUE(os::exists(snapshots + "parked"));
+  EXPECT_EQ(os::read_file(outside).value_or("gone"), "kept");
 }
 
 // The user owns the directory of snapshots, and changes what is in it while the spawner works there.
