@@ -10,7 +10,9 @@
 namespace atl::api::e2b {
 
 // One build: the steps of a recipe, each performed in a sandbox of its own on the layers of those before it
-// and frozen as a layer, unless that layer is kept already; then the start and ready commands.
+// and frozen as a layer, unless that layer is kept already; then the start and ready commands. Belongs to the
+// loop thread; context, templates and cache must outlive it. run() is called once, and ends the sandbox that
+// it made whether it succeeds or not.
 class BuildJob {
  public:
   using Log = std::function<void(std::string level, std::string message, std::string step)>;

@@ -14,7 +14,8 @@
 namespace atl::api::e2b {
 
 // Templates that clients build (build_job.h does the work). A template is a document of the store (kind
-// "e2b_template"), and so is the log of a build that has ended; one that runs has its log in memory.
+// "e2b_template"), and so is the log of a build that has ended; one that runs has its log in memory. Belongs
+// to the loop thread and must outlive the router that it is mounted on.
 class Builds {
  public:
   Builds(Context& context, Templates& templates, LayerCache& cache, Uploads& uploads)

@@ -7,7 +7,7 @@
 namespace atl::api::e2b {
 
 // The control plane's sandboxes: both generations of create and connect, list, get, kill, timeout, refreshes,
-// pause, resume, fork, network.
+// pause, resume, fork, network. Belongs to the loop thread and must outlive the router that it is mounted on.
 class Control {
  public:
   Control(Context& context, Templates& templates) : context_(context), templates_(templates) {}

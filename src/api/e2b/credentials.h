@@ -5,9 +5,10 @@
 
 namespace atl::api::e2b {
 
-// What opens a tenant: API keys, and access tokens, which are keys that stand in a list of their own. Whoever
-// may make keys makes others like the own one, never with more rights; what is made is shown once and kept
-// hashed. E2B's own administration of machines, /nodes and /admin, is not here and refused.
+// API keys of a tenant, and access tokens, which are keys with a list of their own. A caller that may make
+// keys can make others like its own, never with more rights; a new key is shown once and kept hashed. E2B's
+// own administration of machines, /nodes and /admin, is refused. Belongs to the loop thread and must outlive
+// the router that it is mounted on.
 class Credentials {
  public:
   explicit Credentials(Context& context) : context_(context) {}

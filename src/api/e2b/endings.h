@@ -9,8 +9,8 @@
 
 namespace atl::api::e2b {
 
-// How processes ended lately, so that a client that connects a moment too late is told instead of finding
-// nothing.
+// How processes ended lately, so that a client that connects a moment too late gets the end instead of an
+// error. Bounded in time and number. Belongs to the loop thread.
 class Endings {
  public:
   explicit Endings(Clock& clock) : clock_(clock) {}

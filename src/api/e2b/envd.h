@@ -11,6 +11,7 @@
 namespace atl::api::e2b {
 
 // The sandbox plane (port 49983): process.Process, filesystem.Filesystem, /files, /health, /metrics, /envs.
+// Belongs to the loop thread and must outlive the router that it is mounted on.
 class Envd {
  public:
   explicit Envd(Context& context) : context_(context), endings_(context.clock) {}
@@ -42,7 +43,7 @@ class Envd {
   Task<Object> process_send_signal(Target target, Object message, net::Request& request);
   Task<void> follow(Target target, net::Exchange& exchange, std::shared_ptr<sandbox::Process> process,
                     std::unique_ptr<sandbox::ProcessStream> stream);
-  // Tells a stream that came too late how its process ended.
+  // Sends the end of its process to a stream that came too late.
   Task<void> tell_ending(net::Exchange& exchange, Endings::Ending ending);
   // The client went away, but another may still ask how the process ended.
   boost::asio::awaitable<void> note_ending(std::string sandbox_id, std::shared_ptr<sandbox::Process> process);

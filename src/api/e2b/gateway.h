@@ -10,8 +10,8 @@
 
 // The option `mcp` of E2B's clients. They make a sandbox of the template `mcp-gateway` and run the program of
 // that name in it; Atoll answers MCP in its place, with the sandbox's own tools (`api/mcp/gateway.cc`). The
-// servers of the original's catalogue are images that are pulled from elsewhere: they cannot be had here, and
-// a client that asks for one is told so.
+// servers of the original's catalogue are images that are pulled from elsewhere: they do not exist here, and
+// a create that asks for one fails with a message that says so.
 namespace atl::api::e2b {
 
 // Whether what `mcp` asks for can be had in an environment. Other environments bring a program of their own.

@@ -6,7 +6,8 @@
 
 namespace atl::api::e2b {
 
-// The code interpreter (port 49999): /execute as NDJSON, contexts. Errors are plain text.
+// The code interpreter (port 49999): /execute as NDJSON, contexts. Errors are plain text. Belongs to the loop
+// thread and must outlive the router that it is mounted on.
 class Interpreter {
  public:
   explicit Interpreter(Context& context) : context_(context) {}

@@ -19,7 +19,8 @@ using Context = std::shared_ptr<const Dependencies>;
 using Answer = Task<Response> (*)(Context, Principal, Request&);
 using Streamed = Task<void> (*)(Context, Principal, net::Exchange&);
 
-// A handler is given whom its rule let in.
+// Add a route. The handler gets the caller that the rule let in; a call that the rule refuses never reaches
+// it. Handlers run on the loop thread and hold the context, because one may outlive the router by a moment.
 void route(net::Router& router, const Context& context, Method method, std::string_view pattern, Rule rule,
            Answer answer, net::RouteOptions options = {});
 void stream(net::Router& router, const Context& context, Method method, std::string_view pattern, Rule rule,
@@ -44,7 +45,8 @@ std::shared_ptr<SkillWork> make_skill_work();
 void mount_network(net::Router& router, const Context& context);
 void mount_original(net::Router& router, const Context& context);
 
-// A query parameter as a whole number in a range, or `otherwise`.
+// A query parameter as a whole number in a range, or `otherwise` if it is absent. Code::invalid_argument that
+// names the parameter if it is something else; so do the others below.
 Result<std::uint64_t> number_parameter(const Request& request, std::string_view name, std::uint64_t otherwise,
                                        std::uint64_t min, std::uint64_t max);
 Result<bool> flag_parameter(const Request& request, std::string_view name);

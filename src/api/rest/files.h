@@ -8,7 +8,7 @@
 
 namespace atl::api::rest {
 
-// What a listing may hold, counted as memory of this request.
+// The bounds of a listing, whose memory counts as this request's.
 sandbox::ListBounds list_bounds(Request& request);
 // {"path","entries":[...]}; a long one is written piece by piece.
 Task<void> send_directory(net::Exchange& exchange, std::shared_ptr<sandbox::Files> files, std::string path,

@@ -13,10 +13,11 @@
 
 namespace atl::api::rest {
 
-// A terminal that goes on when its client's connection is cut, and tells the next one what it missed. Output
-// is numbered by its bytes from 0, so that a client says how many it has seen and gets each byte once. Of a
-// terminal that nobody looks at the last kKept bytes stay. A client that is attached and does not read holds
-// the program back, as a terminal does. Loop thread only.
+// A terminal that goes on when its client's connection is cut, and sends the next client what it missed.
+// Output is numbered by its bytes from 0: a client says how many it has seen and gets each byte once. While
+// no client is attached the last kKept bytes stay. A client that is attached and does not read holds the
+// program back, as a terminal does. Shared by the coroutine that reads, the clients that are attached and the
+// list. Belongs to the loop thread.
 class KeptTerminal : public std::enable_shared_from_this<KeptTerminal> {
  public:
   static constexpr std::size_t kKept = 256U << 10U;
@@ -26,8 +27,8 @@ class KeptTerminal : public std::enable_shared_from_this<KeptTerminal> {
   const std::shared_ptr<sandbox::Process>& process() const { return process_; }
   // Reads until the program ends. Keeps the terminal alive meanwhile.
   boost::asio::awaitable<void> read_from(std::unique_ptr<sandbox::ProcessStream> stream);
-  // Sends output from byte `from` on, until the program ends (its outcome), or the client goes away. Bytes
-  // that are gone are told before: {"type":"lost","bytes"}.
+  // Sends output from byte `from` on, until the program ends (its outcome) or the client goes away. If bytes
+  // from there on are no longer kept, {"type":"lost","bytes"} comes first.
   Task<sandbox::Outcome> show_to(net::WebSocket& socket, std::uint64_t from);
   std::uint64_t first() const { return end_ - output_.size(); }
   std::uint64_t end() const { return end_; }

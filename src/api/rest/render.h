@@ -4,7 +4,8 @@
 
 #include "api/rest/rest.h"
 
-// From what the session room speaks to JSON. Text that comes from a guest is made well-formed first.
+// JSON of the session room's types, as sdk/openapi.yaml describes it. Text that comes from a guest is made
+// valid UTF-8 first.
 namespace atl::api::rest {
 
 boost::json::object to_json(const session::Session& session, const Dependencies& dependencies);
