@@ -63,10 +63,15 @@ Result<Registry> Registry::load(const std::string& user_directory) {
   return registry;
 }
 
+Registry::Registry() = default;
+Registry::Registry(Registry&&) noexcept = default;
+Registry& Registry::operator=(Registry&&) noexcept = default;
+Registry::~Registry() = default;
+
 Result<Registry> Registry::from_files(const std::vector<SourceFile>& shipped,
                                       const std::vector<SourceFile>& user) {
   Registry registry;
-  auto contents = std::make_shared<Contents>(TRY(read_contents(shipped, user, {})));
+  auto contents = std::make_unique<Contents>(TRY(read_contents(shipped, user, {})));
   for (const auto& [name, environment] : contents->environments)
     registry.layers_at_start_.insert(environment.layers.begin(), environment.layers.end());
   registry.versions_.push_back({1, Clock::machine().now(), std::move(contents)});

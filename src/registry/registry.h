@@ -113,6 +113,9 @@ class Registry {
  public:
   static constexpr std::size_t kVersionsKept = 32;
 
+  Registry(Registry&&) noexcept;
+  Registry& operator=(Registry&&) noexcept;
+  ~Registry();
   // The files shipped inside the program, then those of `user_directory` (empty: none) over them: a file of
   // the user's replaces the shipped thing of the same name, others add. All or nothing; the error names file,
   // line and column.
@@ -183,7 +186,7 @@ class Registry {
   struct Version {
     std::uint64_t number;
     WallTime at;
-    std::shared_ptr<Contents> contents;
+    std::unique_ptr<Contents> contents;
   };
   struct TenantSet {
     EntriesByKind entries;
@@ -191,7 +194,7 @@ class Registry {
     Prompts prompts;
   };
 
-  Registry() = default;
+  Registry();
   Contents& now() const { return *versions_.back().contents; }
   const TenantSet* tenant_set(std::string_view tenant) const;
   const Version* find_version(std::uint64_t number) const;

@@ -61,7 +61,7 @@ Result<void> Registry::reload() {
   // Also of a refused reload: only a further change makes the directory outdated again.
   marks_ = marks;
   const std::vector<SourceFile> user = TRY(read_directory(user_directory_));
-  auto contents = std::make_shared<Contents>(TRY(read_contents(shipped_files(), user, checkers_)));
+  auto contents = std::make_unique<Contents>(TRY(read_contents(shipped_files(), user, checkers_)));
   files_seen_ = std::move(seen);
   if (changes_between(now().entries, contents->entries).empty()) return {};
   for (auto& [name, environment] : contents->environments) mark_late_layer(environment);

@@ -51,12 +51,12 @@ class Schema {
   // Nothing if the value fits; otherwise the first place where it does not. Code::resource_exhausted if the
   // check would cost more than the bounds allow: then it is unknown whether the value fits.
   Result<std::optional<Mismatch>> check(const boost::json::value& value) const;
-  // The same for one of several checks that have this many steps together; those that it took are taken off.
+  // The same for several checks that share one budget: takes the steps that it needed off `steps_left`.
   Result<std::optional<Mismatch>> check(const boost::json::value& value, std::size_t& steps_left) const;
 
  private:
-  explicit Schema(std::shared_ptr<const Parts> parts);
-  std::shared_ptr<const Parts> parts_;
+  explicit Schema(std::unique_ptr<const Parts> parts);
+  std::unique_ptr<const Parts> parts_;  // never null, but after a move
 };
 
 // Equal as JSON Schema compares: numbers by value, objects without order.

@@ -415,7 +415,7 @@ class Compiler {
 }  // namespace
 
 Result<Schema> Schema::compile(bj::value document, const SchemaBounds& bounds) {
-  auto parts = std::make_shared<Parts>();
+  auto parts = std::make_unique<Parts>();
   parts->document = std::move(document);
   parts->bounds = bounds;
   TRY(Compiler(parts.get()).run());
@@ -424,11 +424,11 @@ Result<Schema> Schema::compile(bj::value document, const SchemaBounds& bounds) {
 
 Schema::Schema()
     : Schema([] {
-        auto parts = std::make_shared<Parts>();
+        auto parts = std::make_unique<Parts>();
         parts->document = true;
         return parts;
       }()) {}
-Schema::Schema(std::shared_ptr<const Parts> parts) : parts_(std::move(parts)) {}
+Schema::Schema(std::unique_ptr<const Parts> parts) : parts_(std::move(parts)) {}
 Schema::Schema(Schema&&) noexcept = default;
 Schema& Schema::operator=(Schema&&) noexcept = default;
 Schema::~Schema() = default;
