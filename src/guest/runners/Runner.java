@@ -15,9 +15,9 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Queue;
 import java.util.Set;
-import java.util.concurrent.BlockingQueue;
-import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import jdk.jshell.Diag;
 import jdk.jshell.EvalException;
 import jdk.jshell.JShell;
@@ -32,7 +32,7 @@ public final class Runner {
     private static final int TEXT_MAX = 1 << 20;
     private static final int TRACEBACK_MAX = 64 << 10;
     private static final int FRAMES_MAX = 100;
-    private static final int MESSAGES_MAX = 1024;  // that wait while a cell runs; the host then has to
+    private static final int LISTENING_MS = 10;  // how long an interrupt may wait to be heard
     // What the jshell tool imports when nobody says otherwise.
     private static final String[] IMPORTS = {"java.io", "java.math", "java.net", "java.nio.file", "java.util",
         "java.util.concurrent", "java.util.function", "java.util.prefs", "java.util.regex", "java.util.stream"};
@@ -46,7 +46,7 @@ public final class Runner {
     private final SourceCodeAnalysis reader;
     private final List<String> changes = new ArrayList<>();
     private final Object gate = new Object();
-    private final BlockingQueue<Message> messages = new LinkedBlockingQueue<>(MESSAGES_MAX);
+    private final Queue<Message> messages = new ConcurrentLinkedQueue<>();  // that came while a cell ran
     private volatile boolean busy, stopped;
     private int count;
     private volatile String mark = "";  // of the running execution: said with every word about it
@@ -240,10 +240,14 @@ public final class Runner {
             busy = true;
         }
         if (stopped) putInterrupt(ending);
+        Thread listening = new Thread(this::listen, "atoll-listen");
+        listening.setDaemon(true);
+        listening.start();
         boolean isDone = !stopped && runCell(code, ending);
         synchronized (gate) {
             busy = false;
         }
+        leave(listening);
         before.forEach(environment::setVariable);
         properties.forEach(environment::setProperty);
         flush(ownOut, ownErr, System.out, System.err);
@@ -305,38 +309,56 @@ public final class Runner {
         }
     }
 
-    // In a thread of its own, so that an interrupt is heard while a cell runs. Without it nobody would hear anything any more.
+    private Message next() throws IOException {
+        char kind = (char) exactly(2)[0];
+        StringBuilder digits = new StringBuilder();
+        for (byte one = exactly(1)[0]; one != '\n'; one = exactly(1)[0]) digits.append((char) one);
+        return new Message(kind, new String(exactly(Integer.parseInt(digits.toString())), StandardCharsets.UTF_8));
+    }
+
+    // While a cell runs, in a thread of its own. It only looks whether something came, because a cell may stop every thread:
+    // one that waits in a read would take the next message with it.
     private void listen() {
-        try {
-            for (;;) {
-                char kind = (char) exactly(2)[0];
-                StringBuilder digits = new StringBuilder();
-                for (byte one = exactly(1)[0]; one != '\n'; one = exactly(1)[0]) digits.append((char) one);
-                String text = new String(exactly(Integer.parseInt(digits.toString())), StandardCharsets.UTF_8);
-                if (kind == 'I') interrupt(text);
-                else messages.put(new Message(kind, text));
+        while (busy) {
+            try {
+                if (in.available() == 0) {
+                    Thread.sleep(LISTENING_MS);
+                    continue;
+                }
+                Message message = next();
+                if (message.kind == 'I') interrupt(message.text);
+                else messages.add(message);
+            } catch (InterruptedException | ThreadDeath ignored) {
+                // by the cell; there is still nobody else who listens
+            } catch (Throwable problem) {
+                Runtime.getRuntime().halt(1);
             }
-        } catch (IOException | InterruptedException problem) {
-            problem.printStackTrace(ownErr);
-        } finally {
-            Runtime.getRuntime().halt(1);
         }
     }
 
-    private void serve() throws IOException, InterruptedException {
+    // Before anybody else reads.
+    private static void leave(Thread listening) {
+        while (listening.isAlive()) {
+            listening.interrupt();  // it sleeps most of the time
+            try {
+                listening.join();
+            } catch (InterruptedException ignored) {
+                // by the cell
+            }
+        }
+    }
+
+    private void serve() throws IOException {
         ByteArrayOutputStream ready = new ByteArrayOutputStream();
         put(ready, 'K', bytes(System.getProperty("user.dir")));
         hear();
-        Thread listening = new Thread(this::listen, "atoll-listen");
-        listening.setDaemon(true);
-        listening.start();
         out.write(ready.toByteArray());
         for (;;) {
-            Message message = messages.take();
+            Message message = messages.isEmpty() ? next() : messages.remove();
             if (message.kind == 'A') {
-                synchronized (gate) {
-                    mark = message.text;
-                }
+                mark = message.text;
+            } else if (message.kind == 'I') {
+                interrupt(message.text);
             } else if (message.kind == 'X') {
                 execute(message.text);
             } else if (message.kind == 'V') {
