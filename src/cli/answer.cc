@@ -1,5 +1,7 @@
 #include "cli/answer.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
 #include <ctime>
@@ -52,6 +54,10 @@ std::string shown_lines(std::string_view text) {
     text.remove_prefix(std::min(end + 1, text.size()));
   }
   return lines;
+}
+
+std::string shown_on_terminal(std::string text) {
+  return ::isatty(STDOUT_FILENO) == 1 ? shown_lines(text) : text;
 }
 
 double seconds_since(std::string_view time) {

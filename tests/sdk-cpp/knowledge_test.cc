@@ -66,7 +66,7 @@ TEST_F(KnowledgeTest, ACollectionOfTexts) {
   EXPECT_EQ(knowledge.collection("cpp-notes").points, 2);
   EXPECT_EQ(ids(knowledge.search_points("cpp-notes", {.query = "high tide"})).front(), "tide");
   const Found wet =
-      knowledge.search_points("cpp-notes", {.query = "tide", .filter = Json::object({{"wet", true}})});
+      knowledge.search_points("cpp-notes", {.query = "tide rained", .filter = Json::object({{"wet", true}})});
   ASSERT_EQ(wet.hits.size(), 1U);
   EXPECT_EQ(wet.hits[0].id, "rain");
   EXPECT_EQ(wet.hits[0].payload["wet"], Json(true));

@@ -65,7 +65,7 @@ Result<void> list_of_service(const RegistryFlags& flags) {
 Result<void> show_of_service(const RegistryFlags& flags) {
   const Remote service = TRY(Remote::open(flags.connection));
   const auto entry = TRY(service.json("GET", entry_target(flags.kind, flags.name)));
-  const std::string document = boost::json::serialize(member(entry, "document"));
+  const std::string document = shown_on_terminal(boost::json::serialize(member(entry, "document")));
   if (flags.json)
     fmt::print("{}\n", document);
   else

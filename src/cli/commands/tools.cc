@@ -85,13 +85,13 @@ Result<int> show_of_service(const ToolsFlags& flags) {
   if (flags.format.empty() || flags.format == "atoll") {
     const Remote service = TRY(Remote::open(flags.connection));
     const auto tool = TRY(service.json("GET", "/api/tools/" + net::percent_encode(flags.name)));
-    fmt::print("{}\n", boost::json::serialize(tool));
+    fmt::print("{}\n", shown_on_terminal(boost::json::serialize(tool)));
     return 0;
   }
   for (const boost::json::value& tool : TRY(ask_service(flags, flags.format))) {
     if (text_at(tool, "name") != flags.name && text_at(member(tool, "function"), "name") != flags.name)
       continue;
-    fmt::print("{}\n", boost::json::serialize(tool));
+    fmt::print("{}\n", shown_on_terminal(boost::json::serialize(tool)));
     return 0;
   }
   return fail(Code::not_found,
