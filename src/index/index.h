@@ -77,8 +77,8 @@ class Index {
 
   // Stores all of the documents or, if it fails, none. Code::not_found if the collection does not exist,
   // Code::invalid_argument if a vector has another dimension or is missing where only the caller can make it;
-  // Code::resource_exhausted if they would add more than `room` bytes to what the tenant has, Code::no_space if
-  // more than any tenant may have.
+  // Code::resource_exhausted if they would add more than `room` bytes to what the tenant has, Code::no_space
+  // if more than any tenant may have.
   Result<void> put(const std::string& tenant, const std::string& collection, std::vector<Document> documents,
                    std::uint64_t room = std::numeric_limits<std::uint64_t>::max());
   // What these would take on the disk, about, if all of them were new.

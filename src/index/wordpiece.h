@@ -18,9 +18,9 @@ class WordPiece {
   static Result<WordPiece> load(std::string_view json);
 
   // The tokens of the text between [CLS] and [SEP], cut off so that there are at most `most` with those two.
-  // A "[SEP]" or another of the model's own signs inside the text is read as brackets and a word, so that a text
-  // cannot steer the model. Otherwise the numbers are those of the model's own tokenizer (tests/index/run-long
-  // compares them).
+  // A "[SEP]" or another of the model's own signs inside the text is read as brackets and a word, so that a
+  // text cannot steer the model. Otherwise the numbers are those of the model's own tokenizer
+  // (tests/index/run-long compares them).
   std::vector<std::int64_t> encode(std::string_view text, std::size_t most) const;
 
  private:
