@@ -128,16 +128,27 @@ class RemoteWriter final : public FileWriter {
   WriteOptions options_;
 };
 
+// Collects standard input in a file that has no name any more, so that nothing is left of one that is killed,
+// and appends it to "$1" only if it ends with the mark "$2": input that was cut off ends like one that is
+// complete.
+constexpr const char* kAppend =
+    R"sh(t=$(mktemp) && exec 3>"$t" 4<"$t" 5<"$t" && rm -f -- "$t" && cat >&3 &&
+[ "$(tail -c 32 <&4)" = "$2" ] && mkdir -p -- "$(dirname -- "$1")" && head -c -32 <&5 >> "$1")sh";
+constexpr std::size_t kMarkBytes = 32;  // as kAppend has it
+
 // Appends by a program inside, which reads what is written from its standard input.
 class Appender final : public FileWriter {
  public:
-  Appender(RemoteFiles files, std::shared_ptr<RemoteProcess> process, std::string path, std::string user)
+  Appender(RemoteFiles files, std::shared_ptr<RemoteProcess> process, std::string path, std::string user,
+           std::string mark)
       : files_(std::move(files)),
         process_(std::move(process)),
         path_(std::move(path)),
-        user_(std::move(user)) {}
+        user_(std::move(user)),
+        mark_(std::move(mark)) {}
   Task<void> write(std::string bytes) override { return process_->write_stdin(std::move(bytes)); }
   Task<FileInfo> finish() override {
+    CO_CHECK(co_await process_->write_stdin(mark_));
     CO_CHECK(co_await process_->close_stdin());
     CO_TRY(const Outcome outcome, co_await process_->wait());
     if (!outcome.succeeded()) co_return fail(Code::permission_denied, "the file could not be written");
@@ -147,7 +158,7 @@ class Appender final : public FileWriter {
  private:
   RemoteFiles files_;
   std::shared_ptr<RemoteProcess> process_;
-  std::string path_, user_;
+  std::string path_, user_, mark_;
 };
 
 WatchEventType event_type(std::string_view word) {
@@ -370,12 +381,13 @@ Task<std::unique_ptr<FileWriter>> RemoteFiles::open_write(std::string path, Writ
   }
   if (options.append) {
     ProcessSpec spec;
-    spec.argv = {"/bin/sh", "-c", R"sh(mkdir -p -- "$(dirname -- "$1")" && cat >> "$1")sh", "sh", path};
+    std::string mark = random_word(kMarkBytes);
+    spec.argv = {"/bin/sh", "-c", kAppend, "sh", path, mark};
     spec.user = options.user;
     spec.stdin_mode = Stdin::pipe;
     CO_TRY(auto process, co_await RemoteProcess::start(plane_, std::move(spec)));
     std::unique_ptr<FileWriter> appender = std::make_unique<Appender>(
-        RemoteFiles(plane_), std::move(process), std::move(path), std::move(options.user));
+        RemoteFiles(plane_), std::move(process), std::move(path), std::move(options.user), std::move(mark));
     co_return appender;
   }
   net::ClientRequest request{.method = "POST", .target = files_target(path, options.user)};
