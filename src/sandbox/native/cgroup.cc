@@ -124,11 +124,24 @@ std::vector<std::string> directories_of(const std::string& path) {
   return names;
 }
 
-bool is_dead_spawner(const std::string& name) {
-  constexpr std::string_view prefix = "atoll-";
-  if (!name.starts_with(prefix) || name.find_first_not_of("0123456789", prefix.size()) != std::string::npos)
-    return false;
-  const auto comm = os::read_file("/proc/" + name.substr(prefix.size()) + "/comm");
+constexpr std::string_view kSpawnerPrefix = "atoll-";
+
+// What names of spawners end with in this process's PID namespace; nothing in the machine's first one.
+// Control groups are often shared across PID namespaces (a service in a container, another beside it), and a
+// number means another process in each of them.
+std::string namespace_suffix() {
+  constexpr ino_t kFirst = 0xEFFFFFFC;  // the kernel's own number for it, the same on every machine
+  struct stat own {};
+  if (::stat("/proc/self/ns/pid", &own) != 0 || own.st_ino == kFirst) return "";
+  return fmt::format("-{}", own.st_ino);
+}
+
+bool is_dead_spawner(const std::string& name, const std::string& suffix) {
+  if (!name.starts_with(kSpawnerPrefix) || !name.ends_with(suffix)) return false;
+  const std::string number =
+      name.substr(kSpawnerPrefix.size(), name.size() - kSpawnerPrefix.size() - suffix.size());
+  if (number.empty() || number.find_first_not_of("0123456789") != std::string::npos) return false;
+  const auto comm = os::read_file("/proc/" + number + "/comm");
   // Only a process that is not there is dead: one that cannot be looked at now (no descriptor is left) may
   // live.
   if (!comm) return comm.error().code() == Code::not_found;
@@ -401,6 +414,10 @@ void CgroupTree::remove_parent() {
   }
 }
 
+std::string CgroupTree::spawner_parent(pid_t pid) {
+  return fmt::format("{}{}{}", kSpawnerPrefix, pid, namespace_suffix());
+}
+
 void CgroupTree::clear_leftovers() {
   for (const std::string& name : groups()) {
     for (int round = 0; round < 100 && !remove_group(name); ++round) {
@@ -410,10 +427,11 @@ void CgroupTree::clear_leftovers() {
     }
   }
   std::set<std::string> dead;
+  const std::string suffix = namespace_suffix();
   for (const Hierarchy& hierarchy : controllers_) {
     if (!hierarchy.dir.is_open()) continue;
     for (const std::string& name : directories_of(hierarchy.path + "/.."))
-      if (name != parent_ && is_dead_spawner(name)) dead.insert(name);
+      if (name != parent_ && is_dead_spawner(name, suffix)) dead.insert(name);
   }
   for (const std::string& name : dead) {
     auto other = locate(name, true);

@@ -88,8 +88,12 @@ class CgroupTree {
   Result<void> remove_group(const std::string& name);
   // The parent, once it has no groups.
   void remove_parent();
-  // Ends and removes what spawners left that were killed: groups below this parent, and parents named
-  // "atoll-<pid>" beside it whose process is gone. Only for a parent that was just made and is not in use.
+  // The name of a spawner's parent: "atoll-<pid>", and outside of the machine's first PID namespace the
+  // number of the namespace behind it.
+  static std::string spawner_parent(pid_t pid);
+  // Ends and removes what spawners left that were killed: groups below this parent, and parents beside it
+  // that are named by spawner_parent() in this PID namespace and whose process is gone. Those of other
+  // namespaces cannot be judged from here and stay. Only for a parent that was just made and is not in use.
   void clear_leftovers();
 
   // What the kernel does not count is 0. Numbers of a group that is gone are 0, too.

@@ -261,7 +261,7 @@ Result<SandboxBuilder> SandboxBuilder::open(const SpawnerOptions& options) {
   builder.cover_ = choose_cover(builder.proc_.get());
   builder.ignored_signals_ = ignored_signals();
   builder.cgroup_parent_ =
-      options.cgroup_parent.empty() ? fmt::format("atoll-{}", ::getpid()) : options.cgroup_parent;
+      options.cgroup_parent.empty() ? CgroupTree::spawner_parent(::getpid()) : options.cgroup_parent;
   builder.cgroups_ = TRY_CONTEXT("control groups", CgroupTree::create(builder.cgroup_parent_));
   builder.cgroups_.clear_leftovers();
   builder.image_place_ = ImagePlace::open(options.image_directory);
