@@ -6,6 +6,7 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 
+#include "base/ids.h"
 #include "os/timer.h"
 #include "sandbox/e2b/remote_process.h"
 
