@@ -4,7 +4,8 @@
 #
 #   atoll_room(vfs DEPENDS base os LIBS PkgConfig::ZSTD [ASIO] [EXCLUDE dir...] [TEST_LIBS lib...])
 #
-# ASIO: the room uses Boost.Asio/Beast and shares their precompiled header.
+# ASIO: the room uses Boost.Asio and shares its precompiled header.
+# UNITY: kilobytes of source that are compiled as one; the default is about 12 seconds of work.
 # COLD: what the room does is system calls and parsing of small things, so that it is compiled with less optimisation in a
 # third less time (docs/decisions/quick-build.md has the measurements). Tests are always.
 
@@ -19,6 +20,11 @@ target_compile_definitions(atoll_flags INTERFACE BOOST_ASIO_NO_DEPRECATED BOOST_
   BOOST_CONTAINER_NO_LIB BOOST_JSON_NO_LIB BOOST_URL_NO_LIB)
 target_precompile_headers(atoll_pch_asio PRIVATE ${CMAKE_SOURCE_DIR}/cmake/pch_asio.h)
 
+if(CCACHE)
+  set_target_properties(atoll_pch_plain atoll_pch_asio PROPERTIES
+    CXX_COMPILER_LAUNCHER "${CMAKE_SOURCE_DIR}/scripts/compile-pch;${CMAKE_CXX_COMPILER_LAUNCHER}")
+endif()
+
 function(atoll_use_pch target asio)
   if(asio)
     target_link_libraries(${target} PUBLIC Boost::headers OpenSSL::SSL OpenSSL::Crypto)
@@ -28,19 +34,38 @@ function(atoll_use_pch target asio)
   endif()
 endfunction()
 
-# Compiles the sources of a target in batches: headers and the templates of a batch are worked on once. UNITY of a room
-# is its files per batch; the default keeps a rebuild after one change short. Files of one batch share a scope, so names
-# in anonymous namespaces of a room must differ; the presets without unity builds prove that each file stands alone.
-function(atoll_unity target files)
-  if(ATOLL_UNITY)
-    if(NOT files)
-      set(files 8)
-    endif()
-    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${files})
-    # g++ takes every file that is not named on its command line for a header, and warns of coroutines in it whose
-    # frames hold local types.
-    target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
+# Compiles the sources of a target in batches: headers and the templates of a batch are worked on once. `kilobytes` is the
+# largest batch, so that a rebuild after one change stays short; batches of a room are of one size, so that no long one is
+# waited for at the end. Files of one batch share a scope, so names in anonymous namespaces of a room must differ; the
+# presets without unity builds prove that each file stands alone.
+function(atoll_unity target kilobytes)
+  if(NOT ATOLL_UNITY)
+    return()
   endif()
+  get_target_property(sources ${target} SOURCES)
+  list(FILTER sources INCLUDE REGEX "\\.cc$")
+  set(all 0)
+  set(batched "")
+  foreach(source ${sources})
+    get_source_file_property(is_alone ${source} SKIP_UNITY_BUILD_INCLUSION)
+    if(NOT is_alone)
+      file(SIZE ${source} size_of_${source})
+      math(EXPR all "${all} + ${size_of_${source}}")
+      list(APPEND batched ${source})
+    endif()
+  endforeach()
+  math(EXPR batches "(${all} + ${kilobytes} * 1024 - 1) / (${kilobytes} * 1024)")
+  set(before 0)
+  foreach(source ${batched})
+    # The batch in which the middle of the file lies, if all were one long text.
+    math(EXPR batch "(${before} + ${size_of_${source}} / 2) * ${batches} / ${all}")
+    set_source_files_properties(${source} PROPERTIES UNITY_GROUP batch${batch})
+    math(EXPR before "${before} + ${size_of_${source}}")
+  endforeach()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+  # g++ takes every file that is not named on its command line for a header, and warns of coroutines in it whose
+  # frames hold local types.
+  target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
 endfunction()
 
 function(atoll_cold target)
@@ -62,7 +87,13 @@ function(atoll_room name)
 
   if(sources)
     add_library(atoll_${name} STATIC ${sources})
-    atoll_unity(atoll_${name} "${ROOM_UNITY}")
+    if(NOT ROOM_UNITY)
+      set(ROOM_UNITY 180)
+      if(ROOM_ASIO)
+        set(ROOM_UNITY 90)
+      endif()
+    endif()
+    atoll_unity(atoll_${name} ${ROOM_UNITY})
     if(ROOM_COLD)
       atoll_cold(atoll_${name})
     endif()
