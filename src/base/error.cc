@@ -20,6 +20,7 @@ constexpr auto kProvider = Category::provider;
 constexpr std::array kTable = {
     CodeRow{invalid_argument, "invalid_argument", kUser, 400, "invalid_argument", 2, false},
     CodeRow{not_found, "not_found", kUser, 404, "not_found", 1, false},
+    CodeRow{method_not_allowed, "method_not_allowed", kUser, 405, "unimplemented", 2, false},
     CodeRow{already_exists, "already_exists", kUser, 409, "already_exists", 1, false},
     CodeRow{not_a_directory, "not_a_directory", kUser, 400, "invalid_argument", 1, false},
     CodeRow{is_a_directory, "is_a_directory", kUser, 400, "invalid_argument", 1, false},

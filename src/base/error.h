@@ -12,6 +12,7 @@ namespace atl {
 enum class Code : std::uint8_t {
   invalid_argument,    // the caller sent something malformed; details name the field
   not_found,           // the named thing does not exist, or the caller may not know that it does
+  method_not_allowed,  // the thing is there and has no such method
   already_exists,      //
   not_a_directory,     //
   is_a_directory,      //

@@ -13,6 +13,7 @@ std::string_view advice(Code code) {
     case invalid_argument: return "mend the request; `field` names what is wrong";
     case not_found:
       return "check the id: what ended long ago is gone, and what is another tenant's does not exist";
+    case method_not_allowed: return "use one of the methods that the header `Allow` names";
     case already_exists: return "choose another name, or use what is there";
     case not_a_directory:
     case is_a_directory: return "mend the path";

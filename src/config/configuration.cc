@@ -170,6 +170,9 @@ constexpr std::array kSettings = {
             "how far a target of audit entries may fall behind before it misses some"},
     Setting{"index.backend", ValueType::text, "embedded",
             "where the nearest vectors are looked up: embedded (in this process) or qdrant"},
+    Setting{
+        "index.history", ValueType::boolean, "true",
+        "whether executions, artifacts and relations of sessions can be found; false: they are not indexed"},
     Setting{"index.memory", ValueType::bytes, "4G",
             "memory of embedded vectors; collections that nobody asks for go to the disk first"},
     Setting{"index.tenant_bytes", ValueType::bytes, "10G",

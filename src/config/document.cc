@@ -34,12 +34,18 @@ struct Refused {
 
 }  // namespace
 
+// What the documents of one text take.
+struct Taken {
+  std::size_t nodes = 0;
+  std::size_t copied = 0;  // bytes of text that stand in the tree more often than in the file
+};
+
 // Turns the library's events into nodes. Own tree instead of the library's: keys keep their places, duplicate
-// keys are seen, and aliases are counted as what they expand to.
+// keys are seen, and aliases are counted as what they expand to, as is what is kept for them.
 class Builder final : public YAML::EventHandler {
  public:
-  Builder(std::shared_ptr<const std::string> file, const Bounds& bounds)
-      : file_(std::move(file)), bounds_(bounds) {}
+  Builder(std::shared_ptr<const std::string> file, const Bounds& bounds, Taken& taken)
+      : file_(std::move(file)), bounds_(bounds), taken_(taken) {}
 
   Node take_root() { return std::move(root_); }
 
@@ -49,9 +55,8 @@ class Builder final : public YAML::EventHandler {
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     auto found = anchors_.find(anchor);
     if (found == anchors_.end()) refuse(position_of(mark), "an alias inside its own anchor");
-    Node copy = found->second;
-    count(size_of(copy), position_of(mark));
-    place_node(std::move(copy));
+    count_copy(found->second, position_of(mark));
+    place_node(found->second);
   }
   void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                 const std::string& value) override {
@@ -83,15 +88,30 @@ class Builder final : public YAML::EventHandler {
   [[noreturn]] void refuse(Position position, std::string_view message) const {
     throw Refused{Error(Code::invalid_argument, fmt::format("{}: {}", place(*file_, position), message))};
   }
-  static std::size_t size_of(const Node& node) {
-    std::size_t size = 1;
-    for (const Node& item : node.items_) size += size_of(item);
-    for (const Member& member : node.members_) size += 1 + size_of(member.value);
+  static Taken size_of(const Node& node) {
+    Taken size{1, node.text_.size()};
+    const auto add = [&](const Taken& more) { size.nodes += more.nodes, size.copied += more.copied; };
+    for (const Node& item : node.items_) add(size_of(item));
+    for (const Member& member : node.members_) {
+      add(size_of(member.value));
+      add({1, member.key.size()});
+    }
     return size;
   }
   void count(std::size_t more, Position position) {
-    nodes_ += more;
-    if (nodes_ > bounds_.max_nodes) refuse(position, fmt::format("more than {} values", bounds_.max_nodes));
+    taken_.nodes += more;
+    if (taken_.nodes > bounds_.max_nodes)
+      refuse(position, fmt::format("more than {} values", bounds_.max_nodes));
+  }
+  // Before it is made.
+  void count_copy(const Node& node, Position position) {
+    const Taken size = size_of(node);
+    count(size.nodes, position);
+    taken_.copied += size.copied;
+    if (taken_.copied > bounds_.max_copied)
+      refuse(position, fmt::format("anchors and aliases make more than {} bytes out of it: write short texts "
+                                   "where they are needed",
+                                   bounds_.max_copied));
   }
   Node make(const YAML::Mark& mark, Kind kind) {
     Node node;
@@ -102,7 +122,10 @@ class Builder final : public YAML::EventHandler {
     return node;
   }
   void add(Node node, YAML::anchor_t anchor) {
-    if (anchor != 0) anchors_[anchor] = node;
+    if (anchor != 0) {
+      count_copy(node, node.position_);
+      anchors_[anchor] = node;
+    }
     place_node(std::move(node));
   }
   void open(Node node, YAML::anchor_t anchor) {
@@ -141,7 +164,7 @@ class Builder final : public YAML::EventHandler {
 
   std::shared_ptr<const std::string> file_;
   Bounds bounds_;
-  std::size_t nodes_ = 0;
+  Taken& taken_;
   std::map<YAML::anchor_t, Node> anchors_;
   std::vector<Open> stack_;
   Node root_;
@@ -160,8 +183,9 @@ Result<std::vector<Document>> Document::parse_all(std::string_view text, const s
   try {
     std::istringstream stream{std::string(text)};
     YAML::Parser parser(stream);
+    Taken taken;
     while (true) {
-      Builder builder(file, bounds);
+      Builder builder(file, bounds, taken);
       if (!parser.HandleNextDocument(builder)) return documents;
       documents.push_back(Document{name, builder.take_root()});
     }

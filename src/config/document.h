@@ -119,7 +119,10 @@ struct Member {
 
 struct Bounds {
   std::size_t max_bytes = 4U << 20;
-  std::size_t max_nodes = 200'000;  // aliases expand, so this bounds what a small hostile file can become
+  // Aliases expand, so these bound what a small hostile file can become: values, and bytes of text that stand
+  // in it once and are wanted more often.
+  std::size_t max_nodes = 200'000;
+  std::size_t max_copied = 1U << 20;
 };
 
 // One parsed YAML document.

@@ -37,6 +37,25 @@ TEST(Document, RefusesWhatGrowsOrNestsWithoutEnd) {
         fmt::format("a{0}: &a{0} [*a{1},*a{1},*a{1},*a{1},*a{1},*a{1},*a{1},*a{1},*a{1},*a{1}]\n", i, i - 1);
   }
   EXPECT_THAT(refusal(bomb), HasSubstr("more than 200000 values"));
+  // Few values, and each of them long.
+  std::string wide = "a: &a \"" + std::string(100'000, 'x') + "\"\nb: [*a";
+  for (int i = 0; i < 10; ++i) wide += ",*a";
+  EXPECT_THAT(refusal(wide + "]\n"), HasSubstr("a.yaml:2:"));
+  EXPECT_THAT(refusal(wide + "]\n"), HasSubstr("more than 1048576 bytes"));
+  EXPECT_EQ(refusal("a: &a \"" + std::string(100'000, 'x') + "\"\nb: [*a, *a]\n"), "accepted");
+  // What is kept for an alias that never comes: every anchor around it once more.
+  std::string nested, ends;
+  for (int i = 0; i < 100; ++i) nested += fmt::format("&n{} [", i), ends += "]";
+  std::string many = "x";
+  for (int i = 0; i < 5000; ++i) many += ",x";
+  EXPECT_THAT(refusal("a: " + nested + many + ends), HasSubstr("more than 200000 values"));
+  EXPECT_THAT(refusal("a: " + nested + std::string(50'000, 'x') + ends), HasSubstr("1048576 bytes"));
+  // Each of many documents within the bounds.
+  std::string stream;
+  for (int i = 0; i < 30; ++i) stream += "--- [" + many + ", &a [" + many + "], *a]\n";
+  const auto documents = Document::parse_all(stream, "a.yaml");
+  ASSERT_FALSE(documents);
+  EXPECT_THAT(documents.error().message(), HasSubstr("more than 200000 values"));
   EXPECT_NE(refusal(std::string(100'000, '[')), "accepted");
   EXPECT_EQ(Document::parse("a: 1", "b", {.max_bytes = 3}).error().code(), Code::too_large);
 }
