@@ -27,6 +27,7 @@ Result<Fd> open_beneath(int dir, const char* path, int flags, mode_t mode) {
   open_how how{};
   how.flags = static_cast<std::uint64_t>(flags | O_CLOEXEC);
   how.mode = mode;
+  // The kernel checks each component as it walks, so nobody can swap a directory for a link in between.
   how.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
   const long fd = ::syscall(SYS_openat2, dir, path, &how, sizeof how);
   if (fd < 0) return fail(errno_error(errno, "open").with_detail(path));
@@ -42,6 +43,7 @@ Result<std::string> read_file_at(int dir, const char* path, std::size_t bytes_ma
   std::string text;
   char buffer[16384];
   for (;;) {
+    // Until the end and not by size: files of /proc say that they have none.
     const ssize_t n = ::read(fd.get(), buffer, sizeof buffer);
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) return fail(errno_error(errno, "read").with_detail(path));
@@ -57,6 +59,7 @@ Result<void> write_control(const std::string& path, std::string_view bytes) {
 
 Result<void> write_control_at(int dir, const char* path, std::string_view bytes) {
   const Fd fd = TRY(open_at(dir, path, O_WRONLY));
+  // In one call: the kernel takes a line of a control file whole or not at all.
   if (::write(fd.get(), bytes.data(), bytes.size()) < 0)
     return fail(errno_error(errno, "write").with_detail(path));
   return {};
@@ -82,6 +85,8 @@ Result<void> write_file_at(int dir, const char* path, std::string_view bytes, mo
 }
 
 Result<void> write_file_durably(const std::string& path, std::string_view bytes, mode_t mode) {
+  // Readers see the old content or the new one, also after a power failure: the file is on the disk before it
+  // gets its name, and the name before this returns.
   const std::string beside = path + ".new";
   const Fd file = TRY(open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC, mode));
   TRY(write_all(file.get(), bytes));
@@ -143,6 +148,7 @@ Result<Listing> empty_of_files(int dir) {
     const std::string_view name = entry->d_name;
     if (name == "." || name == "..") continue;
     if (::unlinkat(dir, entry->d_name, 0) == 0 || errno == ENOENT) continue;
+    // unlink(2) of a directory fails with EISDIR on Linux and with EPERM by POSIX; EBUSY is a mount point.
     if (errno == EISDIR || errno == EPERM || errno == EBUSY) listing.directories.emplace_back(name);
   }
   ::closedir(stream);
@@ -197,6 +203,7 @@ Result<Fd> sealed_program(const char* name, std::string_view bytes) {
   Fd fd(raw);
   TRY(write_all(fd.get(), bytes));
   if (::fchmod(fd.get(), 0555) < 0) return fail(errno_error(errno, "fchmod"));
+  // Nobody can change the program that sandboxes execute, not even through /proc/self/exe.
   if (::fcntl(fd.get(), F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) < 0)
     return fail(errno_error(errno, "seal"));
   return fd;

@@ -43,13 +43,16 @@ class Plan {
   void enter(const std::string& directory) {
     keep(::posix_spawn_file_actions_addchdir_np(&actions_, directory.c_str()));
   }
+  // The daemon opens everything with O_CLOEXEC; libraries that it uses may not.
   void close_others() { keep(::posix_spawn_file_actions_addclosefrom_np(&actions_, 3)); }
   void reset_signals(bool new_session) {
     sigset_t every, none;
+    // Ignored signals and masks are inherited across exec: a child of the daemon would not notice SIGPIPE.
     ::sigfillset(&every);
     ::sigemptyset(&none);
     keep(::posix_spawnattr_setsigdefault(&attributes_, &every));
     keep(::posix_spawnattr_setsigmask(&attributes_, &none));
+    // A group of its own: an interrupt at the terminal of the daemon is not for it.
     keep(::posix_spawnattr_setpgroup(&attributes_, 0));
     const int group = new_session ? POSIX_SPAWN_SETSID : POSIX_SPAWN_SETPGROUP;
     keep(::posix_spawnattr_setflags(
@@ -122,6 +125,7 @@ Result<Child> spawn(const SpawnOptions& options) {
 }
 
 Task<Exit> wait(boost::asio::any_io_executor executor, const Child& child) {
+  // A copy, because the descriptor of the loop closes what it is given.
   const int copy = ::fcntl(child.pidfd.get(), F_DUPFD_CLOEXEC, 3);
   if (copy < 0) co_return fail(errno_error(errno, "wait for a process"));
   boost::asio::posix::stream_descriptor ended(executor, copy);
