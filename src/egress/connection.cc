@@ -30,6 +30,7 @@ void Proxy::Connection::cut() {
 
 bool Proxy::Connection::is_allowed(const Rules& rules) const {
   if (!reached_) return true;  // it will ask
+  // New rules may send everything through another proxy: what went through the old one ends.
   if (rules.proxy() != via_) return false;
   const auto* name = std::get_if<std::string>(&host_);
   return rules.check_host(host_, port_).allowed &&
@@ -57,6 +58,7 @@ Task<std::vector<Address>> Proxy::Connection::choose(const Host& host, std::uint
   if (!decision.allowed) co_return denied();
   decision = {false, "the name has no address"};
   for (const auto& address : addresses) {
+    // By address, too: a name that is allowed may point into the internal network (DNS rebinding).
     const auto each = state_->rules->check_address(name, address, port);
     if (each.allowed || chosen.empty()) decision = each;
     if (each.allowed && chosen.size() < kAddressesMax) chosen.push_back(address);
@@ -68,6 +70,7 @@ Task<std::vector<Address>> Proxy::Connection::choose(const Host& host, std::uint
 
 Task<std::unique_ptr<ByteStream>> Proxy::Connection::reach(Host host, std::uint16_t port, Tls tls) {
   CO_TRY(const auto addresses, co_await choose(host, port));
+  // After the rules: what is not allowed costs the tenant none of its dials.
   if (state_->outside.dials && !ticket_) {
     auto ticket = state_->outside.dials->take();
     if (!ticket) {
@@ -103,6 +106,7 @@ Task<std::unique_ptr<ByteStream>> Proxy::Connection::dial(Address address, std::
 asio::awaitable<void> Proxy::Connection::run() {
   auto first = co_await client_.need(1);
   if (!first) co_return;
+  // No HTTP method begins with this byte: one port speaks both.
   if (client_.buffered()[0] == '\x05') {
     co_await socks();
   } else {
@@ -143,6 +147,7 @@ asio::awaitable<void> Proxy::Connection::socks() {
     auto more = co_await client_.need(client_.buffered().size() + 1);
     if (!more) co_return;
   }
+  // Only now: the client may have sent its request along with the greeting.
   client_.take(socks_greeting(client_.buffered()));
   std::string welcome(kSocksWelcome);
   auto welcomed = co_await client_.write(std::move(welcome));
@@ -169,6 +174,7 @@ asio::awaitable<void> Proxy::Connection::socks() {
 asio::awaitable<void> Proxy::Connection::tunnel(ConnectRequest target, Manners manners) {
   const bool by_name = std::holds_alternative<std::string>(target.host);
   const bool sets_headers = state_->rules->headers_for(target.host) != nullptr;
+  // HTTP inside a tunnel is forwarded as requests, so that the host it names is the host that was allowed.
   if (target.port == kHttpsPort ? sets_headers : target.port == kHttpPort && by_name) {
     auto decision = state_->rules->check_host(target.host, target.port);
     if (decision.allowed && target.port == kHttpsPort && state_->outside.authority == nullptr)
@@ -203,6 +209,7 @@ asio::awaitable<void> Proxy::Connection::intercept(ConnectRequest target, std::s
   }
   auto sent = co_await client_.write(std::move(established));
   if (!sent) co_return;
+  // With what was read ahead: the client hello may have come with the CONNECT.
   auto raw = std::make_unique<Buffered>(std::move(client_));
   auto tls = co_await accept_tls(std::move(raw), **context);
   if (!tls) {
@@ -238,6 +245,7 @@ asio::awaitable<void> Proxy::Connection::pump_checked(ByteStream& upstream) {
     auto checked = co_await check_hello();
     if (!checked) {
       refuse(host_, port_, checked.error());
+      // Ends both directions: the server must not go on answering a client that was refused.
       throw RelayEnded();
     }
   }
@@ -245,6 +253,7 @@ asio::awaitable<void> Proxy::Connection::pump_checked(ByteStream& upstream) {
 }
 
 Task<void> Proxy::Connection::check_hello() {
+  // Allowed as an address: there is no name that a hello could contradict.
   if (std::holds_alternative<Address>(host_)) co_return Result<void>();
   for (;;) {
     const auto hello = inspect_client_hello(client_.buffered());

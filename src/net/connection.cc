@@ -15,13 +15,16 @@ namespace atl::net {
 namespace {
 
 namespace asio = boost::asio;
+// Most requests fit into the first; idle connections, of which there may be thousands, keep no more.
 constexpr std::size_t kFirstBuffer = 8U << 10;
 constexpr std::size_t kBuffer = 64U << 10;
+// A client that goes on sending what was refused is read for so long, and one that stops for so much less.
 constexpr std::chrono::seconds kLingerTime{30}, kLingerStall{5};
 constexpr std::string_view kEveryStatusLine = "HTTP/1.1 ";
 constexpr int kProbesMax = 8;  // of a status line there are no more bytes that are the same in all
 static_assert(kEveryStatusLine.size() >= kProbesMax);
 
+// A client's own id goes into logs and back into a header, so it is taken only if it can do no harm there.
 bool sane_request_id(std::string_view id) {
   if (id.empty() || id.size() > 64) return false;
   return std::all_of(id.begin(), id.end(), [](char c) {
@@ -47,6 +50,7 @@ Response not_routed(const Router& router, const Router::Match& match, const Requ
   std::string allow;
   for (Method method : match.allowed) {
     allow += fmt::format("{}{}", allow.empty() ? "" : ", ", to_string(method));
+    // The router answers HEAD by the route of GET.
     if (method == Method::get) allow += ", HEAD";
   }
   Response response =
@@ -69,6 +73,7 @@ Task<void> run_simple(const SimpleHandler& handler, const Guard& access, Connect
     if (response) answer = {response->status, nullptr, response->body};
     if (!response) answer.error = &response.error();
     auto seen = co_await access.answered(request, answer);
+    // The act is done, but its record is not kept: the caller must not take it for recorded.
     if (!seen && response) response = fail(std::move(seen).error());
   }
   if (!response) co_return fail(std::move(response).error());
@@ -81,6 +86,7 @@ Task<void> run_streaming(const StreamHandler& handler, const Guard& access, Conn
     Guard::Answer answer{exchange.started() ? exchange.status() : 0, nullptr, {}};
     if (!result) answer.error = &result.error();
     auto seen = co_await access.answered(exchange.request(), answer);
+    // What has begun to be sent cannot be taken back.
     if (!seen && result && !exchange.started()) result = fail(std::move(seen).error());
   }
   co_return result;
@@ -91,6 +97,7 @@ Result<void> decode_params(Request& request, Fields params) {
   return {};
 }
 
+// About what came over the wire: ": " and the line break are the four.
 std::size_t head_size(const Request& request) {
   std::size_t size = request.target.size();
   for (const auto& [name, value] : request.headers) size += name.size() + value.size() + 4;
@@ -207,6 +214,7 @@ void Connection::check_deadline(Steady::time_point now) {
 
 void Connection::time_out() {
   timed_out = true;
+  // In the middle of an answer a 408 would be read as part of that answer.
   const bool writing = write_deadline_ != Steady::time_point::max();
   if (!writing && (phase_ == Phase::head || phase_ == Phase::body)) {
     transport->try_send(fmt::format(
@@ -232,6 +240,7 @@ void Connection::abort() {
 }
 
 void Connection::reset() {
+  // The WebSocket has the transport, and its own way to break off.
   if (abort_upgraded) return abort();
   gone = true;
   transport->reset();
@@ -245,6 +254,7 @@ void Connection::prepare_space() {
     end_ -= begin_;
     begin_ = 0;
   }
+  // A head that is still incomplete at 64 KiB goes on growing; the parser refuses it at header_bytes_max.
   buffer_.resize(buffer_.empty() ? kFirstBuffer : std::max(kBuffer, end_ + kFirstBuffer));
 }
 
@@ -263,9 +273,12 @@ void Connection::end_input(error_code error) {
 
 asio::awaitable<bool> Connection::fill() {
   if (gone || input_ended) co_return false;
+  // The handler asks for more of the body: from here on the client is the one that is waited for.
   if (phase_ == Phase::answer) set_deadline(Phase::body, shared->options.body_stall_time);
   const std::uint64_t had = bytes_in;
   if (reading_) {
+    // watch() has a read under way into the same buffer: wait for that one, two at once are not allowed. The
+    // timer never expires, it is canceled.
     while (reading_ && bytes_in == had) {
       co_await read_done_.async_wait(asio::as_tuple(asio::use_awaitable));
     }
@@ -297,6 +310,7 @@ void Connection::watch() {
                            self->end_ += size;
                            self->bytes_in += size;
                          }
+                         // Somebody still wants to know of the departure.
                          if (self->on_gone) self->watch();
                          self->read_done_.cancel();
                        });
@@ -316,6 +330,7 @@ void Connection::watch_departure() {
   transport->on_departure([weak = weak_from_this()] {
     if (auto self = weak.lock(); self && !self->gone) self->depart();
   });
+  // Under TLS try_send() sends nothing, and the socket below tells by itself.
   if (!gone && !transport->secure()) send_probe(Steady::now());
 }
 
@@ -329,6 +344,7 @@ void Connection::send_probe(Steady::time_point now) {
   } else if (!busy && probe == Probe::chunk_size) {
     transport->try_send("0");
   }
+  // After 1, 2, 4 ... seconds: who waits for minutes is probed for minutes with few bytes.
   next_probe_ = now + std::chrono::seconds(1) * (1 << probes_++);
 }
 
@@ -378,6 +394,8 @@ asio::awaitable<bool> Connection::read_head(RequestParser& parser, Request& requ
       if (std::exchange(first, false)) set_deadline(Phase::head, shared->options.header_time);
       error = {};
       const std::size_t used = parser.put(asio::const_buffer(bytes.data(), bytes.size()), error);
+      // Obsolete folding of header lines: proxies read it in different ways, which is how requests are
+      // smuggled.
       if (has_folded_line(bytes.substr(0, used))) error = boost::beast::http::error::bad_value;
       consume(used);
     }
@@ -416,6 +434,7 @@ asio::awaitable<bool> Connection::serve_one() {
   const std::uint64_t out_before = bytes_out;
 
   request.span = trace::Span::of_request(request.headers.get("traceparent"));
+  // Empty as yet; a body that is read whole replaces it by its own share.
   request.held = BodyBudget::Share(shared->bodies);
   Router& router = shared->router_for(request);
   ConnectionExchange exchange(*this, request, parser);
@@ -438,6 +457,7 @@ asio::awaitable<bool> Connection::serve_one() {
   } else if (!exchange.finished()) {
     exchange.abort();
   }
+  // An upgraded connection goes on under the grant that let it in, so that cut_if() still finds it.
   if (!exchange.upgraded()) grant.reset(), share.reset();
   end_span(request, exchange.aborted() ? 0 : exchange.status());
   const log::Subject about = subject_of(*shared, request);
@@ -454,6 +474,8 @@ asio::awaitable<bool> Connection::serve_one() {
   upgraded = exchange.upgraded();
   if (upgraded || gone) co_return false;
   if (!exchange.body_done()) {
+    // The handler left a rest of the body unread: it stands before the next request, so it is read and
+    // dropped if it is small.
     exchange.set_body_limit(kBodySteppedOver);
     while (!closing && !exchange.body_done()) {
       auto piece = co_await exchange.read();
@@ -461,6 +483,7 @@ asio::awaitable<bool> Connection::serve_one() {
     }
   }
   if (!closing) co_return true;
+  // Unread input: closing now would destroy the answer that was just sent.
   if (!exchange.body_done() || !buffered().empty()) co_await linger();
   co_return false;
 }

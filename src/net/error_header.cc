@@ -18,6 +18,7 @@ Code code_of_status(int status) {
     case 401: return Code::unauthenticated;
     case 403: return Code::permission_denied;
     case 404: return Code::not_found;
+    case 405: return Code::method_not_allowed;
     case 408: return Code::deadline_exceeded;
     case 409: return Code::conflict;
     case 413:

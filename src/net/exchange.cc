@@ -56,6 +56,7 @@ class UpgradedStream final : public ByteStream {
 
 ConnectionExchange::ConnectionExchange(Connection& connection, Request& request, RequestParser& parser)
     : connection_(connection), request_(request), parser_(parser) {
+  // Answered when the handler asks for the body: one that refuses by the head spares the client the upload.
   continue_wanted_ = equal_ignoring_case(request.headers.get("Expect"), "100-continue");
   connection_.probe = Probe::status_line;
 }
@@ -73,6 +74,7 @@ Result<void> ConnectionExchange::note_admitted() {
   if (!shared.subject_of) return {};
   const std::string holder(shared.subject_of(request_).tenant);
   if (holder.empty()) return {};
+  // Deleting is how a tenant gives connections back, so it is always let in.
   if (request_.method != Method::del && shared.is_crowded_by(holder)) {
     connection_.closing = true;  // it would be one more that waits
     return fail(Code::unavailable,
@@ -129,8 +131,10 @@ Task<WholeBody> ConnectionExchange::read_whole() {
   while (true) {
     CO_TRY(std::string piece, co_await read());
     if (piece.empty()) break;
+    // Counted as it arrives and not as announced: an announcement costs the client nothing.
     CO_CHECK(body.share.grow(piece.size()));
     connection_.gathered_bytes = body.share.bytes();
+    // The whole body came with its head: no copy.
     if (body.text.empty() && parser_.is_done()) {
       body.text = std::move(piece);
       continue;
@@ -154,6 +158,7 @@ void ConnectionExchange::append_cors(std::string& out) const {
   bool any = std::find(cors.origins.begin(), cors.origins.end(), "*") != cors.origins.end();
   if (!any && std::find(cors.origins.begin(), cors.origins.end(), origin) == cors.origins.end()) return;
   append_field(out, "Access-Control-Allow-Origin", any ? std::string_view("*") : origin);
+  // The answer depends on who asked, and a cache between must know.
   if (!any) append_field(out, "Vary", "Origin");
   if (!cors.exposed_headers.empty()) {
     append_field(out, "Access-Control-Expose-Headers",
@@ -172,6 +177,7 @@ bool ConnectionExchange::can_step_over_body() const {
 std::string ConnectionExchange::head(int status, const Headers& headers, std::optional<std::uint64_t> length,
                                      bool chunked) {
   status_ = status;
+  // A client that has ended its half can send no further request than those it has sent already.
   const bool more_may_come = !connection_.input_ended || !connection_.buffered().empty();
   bool keep = parser_.keep_alive() && !connection_.closing && !connection_.shared->stopping &&
               more_may_come && can_step_over_body();
@@ -183,6 +189,7 @@ std::string ConnectionExchange::head(int status, const Headers& headers, std::op
   if (const trace::Context& context = request_.span.context(); context.is_valid())
     append_field(out, "traceparent", trace::to_traceparent(context));
   const auto& shared = *connection_.shared;
+  // Which parts are away is nothing for callers without a key.
   if (!shared.degraded.empty() && shared.subject_of && !shared.subject_of(request_).tenant.empty())
     append_field(out, "Atoll-Degraded", shared.degraded);
   for (const auto& [name, value] : headers) append_field(out, name, value);
@@ -191,9 +198,11 @@ std::string ConnectionExchange::head(int status, const Headers& headers, std::op
   if (length) fmt::format_to(std::back_inserter(out), "Content-Length: {}\r\n", *length);
   if (status >= 200) {
     if (!keep) out += "Connection: close\r\n";
+    // HTTP/1.0 closes unless told otherwise.
     if (keep && parser_.version() < 11) out += "Connection: keep-alive\r\n";
   }
   out += "\r\n";
+  // Probes have sent the beginning of this status line already.
   out.erase(0, connection_.take_early_bytes());
   connection_.probe = chunked && !bodyless(status) ? Probe::chunk_size : Probe::none;
   return out;
@@ -221,6 +230,7 @@ Task<void> ConnectionExchange::send(Response response) {
 
 Task<void> ConnectionExchange::start(int status, Headers headers, std::optional<std::uint64_t> length) {
   if (state_ != State::fresh) co_return fail(Code::internal, "the answer was already started");
+  // HTTP/1.0 knows no chunks: there the end of the connection is the end of the body.
   bool chunked = !length && parser_.version() >= 11 && !(status == 204 || status == 304);
   if (!length && !chunked) connection_.closing = true;
   std::string top = head(status, headers, length, chunked);
@@ -235,6 +245,7 @@ Task<void> ConnectionExchange::write(std::string bytes) {
   if (state_ != State::chunked && state_ != State::sized && state_ != State::until_close) {
     co_return fail(Code::internal, "the answer is not being streamed");
   }
+  // An empty chunk would be the last one.
   if (bytes.empty() || bodyless(status_)) co_return Result<void>();
   if (state_ == State::sized) {
     if (bytes.size() > length_left_) co_return fail(Code::internal, "more bytes than announced");
@@ -270,11 +281,13 @@ Task<void> ConnectionExchange::finish() {
 
 void ConnectionExchange::abort() {
   if (finished()) return;
+  // A reset, so that a cut body is not taken for a whole one.
   state_ = State::aborted;
   connection_.reset();
 }
 
 bool ConnectionExchange::disconnected() {
+  // Not before the body was read: until then it is read() that takes what comes.
   if (parser_.is_done()) connection_.watch();
   return connection_.gone;
 }

@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <mutex>
 #include <string>
@@ -19,9 +20,11 @@ class LyingServer {
  public:
   enum class Then : std::uint8_t { close, stay_silent };
   struct Lie {
-    std::string first;        // sent once a head has come
-    std::string again = {};   // then this, as long as anybody takes it, up to kSentMax
-    Then then = Then::close;  // after all of that
+    std::string first;                   // sent once a head has come
+    std::string again = {};              // then this, as long as anybody takes it, up to kSentMax
+    Then then = Then::close;             // after all of that
+    std::chrono::milliseconds pause{0};  // before each `again`
+    bool speaks_first = false;           // before anything was asked
   };
   static constexpr std::uint64_t kSentMax = 1ULL << 30;
 
@@ -46,6 +49,7 @@ class LyingServer {
 
   std::string url() const { return "http://127.0.0.1:" + std::to_string(port_); }
   std::uint64_t sent() const { return sent_; }  // to all of them
+  int taken() const { return taken_; }          // connections
 
  private:
   static constexpr int kLook = 50;  // milliseconds between looks whether it is over
@@ -60,7 +64,9 @@ class LyingServer {
   void accept_all() {
     while (is_ready(listener_.get(), POLLIN)) {
       const os::Fd one(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
-      if (one.get() >= 0) answer(one.get());
+      if (one.get() < 0) continue;
+      ++taken_;
+      answer(one.get());
     }
   }
   bool send(int fd, const std::string& bytes) {
@@ -75,15 +81,15 @@ class LyingServer {
   }
   void answer(int fd) {
     char bytes[4096];
-    for (std::string head; head.find("\r\n\r\n") == std::string::npos;) {
+    for (std::string head; !lie_.speaks_first && head.find("\r\n\r\n") == std::string::npos;) {
       if (!is_ready(fd, POLLIN)) return;
       const ssize_t got = ::recv(fd, bytes, sizeof bytes, 0);
       if (got <= 0) return;
       head.append(bytes, static_cast<std::size_t>(got));
     }
     if (!send(fd, lie_.first)) return;
-    while (!lie_.again.empty() && sent_ < kSentMax && send(fd, lie_.again)) {
-    }
+    while (!lie_.again.empty() && sent_ < kSentMax && !stopping_ && send(fd, lie_.again))
+      std::this_thread::sleep_for(lie_.pause);
     // The client leaves, or the test ends.
     while (lie_.then == Then::stay_silent && is_ready(fd, POLLIN) && ::recv(fd, bytes, sizeof bytes, 0) > 0) {
     }
@@ -94,6 +100,7 @@ class LyingServer {
   std::uint16_t port_ = 0;
   std::atomic<bool> stopping_ = false;
   std::atomic<std::uint64_t> sent_ = 0;
+  std::atomic<int> taken_ = 0;
   std::thread thread_;
 };
 

@@ -133,11 +133,8 @@ std::vector<const Route*> Router::routes() const {
 }
 
 Response Router::render_method(std::string message, const Request& request) const {
-  Response response =
-      method_renderer_
-          ? method_renderer_(std::move(message), request)
-          : renderer_(Error(Code::invalid_argument, std::move(message)).with_field("method"), request);
-  response.status = 405;
+  Response response = renderer_(Error(Code::method_not_allowed, std::move(message)), request);
+  response.status = row(Code::method_not_allowed).http_status;
   return response;
 }
 

@@ -65,10 +65,7 @@ class Router {
   // How Errors of these handlers, 404, 405 and 413 look. Default: render_error.
   void set_error_renderer(ErrorRenderer renderer) { renderer_ = std::move(renderer); }
   const ErrorRenderer& error_renderer() const { return renderer_; }
-  // How a 405 looks, whose code no Error has. Default: as invalid_argument. The status and `Allow` are set
-  // for it.
-  using MethodRenderer = std::function<Response(std::string message, const Request& request)>;
-  void set_method_renderer(MethodRenderer renderer) { method_renderer_ = std::move(renderer); }
+  // A 405, whatever status the dialect has for its code; `Allow` is the caller's to set.
   Response render_method(std::string message, const Request& request) const;
 
   struct Match {
@@ -86,7 +83,6 @@ class Router {
   void insert(Route route);
   std::unique_ptr<Node> root_;
   ErrorRenderer renderer_;
-  MethodRenderer method_renderer_;
 };
 
 }  // namespace atl::net

@@ -74,6 +74,8 @@ asio::awaitable<void> accept_loop(std::shared_ptr<Server::Shared> shared, std::s
   }
 }
 
+// One timer for all connections: a timer each would be set and canceled with every read and write. Deadlines
+// are late by a period at most.
 asio::awaitable<void> sweep_loop(std::weak_ptr<Server::Shared> weak, std::chrono::milliseconds period) {
   while (auto shared = weak.lock()) {
     shared->sweep.expires_after(period);
@@ -96,14 +98,20 @@ void begin(std::shared_ptr<Server::Shared> shared, std::shared_ptr<Acceptor> acc
 }
 
 Error listen_error(std::string_view address, const error_code& error) {
+  // An address that is taken is told apart from one that is wrong.
   Error base = errno_error(error.value(), fmt::format("listen on {}", address));
-  return error == asio::error::address_in_use ? Error(Code::conflict, base.message()) : base;
+  if (error != asio::error::address_in_use) return base;
+  return Error(Code::conflict, base.message() +
+                                   ": another program listens there; end it, or choose another "
+                                   "address with --listen HOST:PORT");
 }
 
 template <class Acceptor, class Endpoint>
 Result<void> open_acceptor(Acceptor& acceptor, const Endpoint& endpoint, std::string_view address) {
   error_code error;
   acceptor.open(endpoint.protocol(), error);
+  // Connections of the daemon before this one linger for a minute in the kernel; without this nothing could
+  // listen until then.
   if (!error) acceptor.set_option(asio::socket_base::reuse_address(true), error);
   if (!error) acceptor.bind(endpoint, error);
   if (!error) acceptor.listen(4096, error);
@@ -134,6 +142,7 @@ Result<tcp::endpoint> resolve(const asio::any_io_executor& executor, std::string
   return found.begin()->endpoint();
 }
 
+// Often enough that a deadline is at most a quarter late.
 std::chrono::milliseconds sweep_period(const ServerOptions& options) {
   auto least =
       std::min({options.header_time, options.idle_time, options.body_stall_time, options.write_stall_time});
@@ -163,6 +172,7 @@ std::vector<std::shared_ptr<Connection>> Server::Shared::held_connections() {
 bool Server::Shared::shed_idle() {
   auto held = held_connections();
   std::erase_if(held, [](const auto& one) {
+    // Phase::head too: a client that sends a head byte by byte is no better than an idle one.
     const bool waits = one->phase() == Phase::idle || one->phase() == Phase::head;
     return !waits || one->gone || one->upgraded;
   });
@@ -181,6 +191,8 @@ bool Server::Shared::shed_idle() {
 
 std::shared_ptr<void> Server::Shared::hold(const std::string& holder) {
   ++holders[holder];
+  // Its deleter counts down; there is no object behind it. Every share is held by a Connection, which keeps
+  // this alive.
   return {nullptr, [this, holder](void*) {
             const auto found = holders.find(holder);
             if (--found->second == 0) holders.erase(found);
@@ -190,11 +202,14 @@ std::shared_ptr<void> Server::Shared::hold(const std::string& holder) {
 bool Server::Shared::is_crowded_by(const std::string& holder) const {
   const std::size_t most = options.connections_max;
   const auto found = holders.find(holder);
+  // Only when it matters: on an idle server one tenant may have them all.
   return connections.size() >= most - most / 8 && found != holders.end() && found->second > most / 2;
 }
 
 void Server::Shared::cut_stalled_bodies() {
   constexpr std::chrono::seconds kStall{2};
+  // Every piece of every body may report the shortage; walking through all connections that often would be an
+  // attack by itself.
   constexpr std::chrono::milliseconds kLookEvery{100};
   const auto now = Steady::now();
   if (now - stalled_looked_at_ < kLookEvery) return;
@@ -272,8 +287,12 @@ Result<std::string> Server::listen(std::string_view address, std::shared_ptr<Tls
     if (path.empty() || path.size() > 107)
       return fail(Code::invalid_argument, "a socket path has 1 to 107 bytes");
     struct stat info {};
+    // A socket that a killed daemon left is in the way of bind(); anything else of that name is somebody's
+    // file.
     if (::lstat(path.c_str(), &info) == 0 && S_ISSOCK(info.st_mode)) ::unlink(path.c_str());
     auto acceptor = std::make_shared<Local::acceptor>(shared_->executor);
+    // The mode of the socket is the right to connect, and must hold from its first moment: chmod() would come
+    // too late.
     mode_t old = ::umask(0177);
     Result<void> opened = open_acceptor(*acceptor, Local::endpoint(path), address);
     ::umask(old);
@@ -304,6 +323,7 @@ asio::awaitable<void> Server::stop(std::chrono::milliseconds grace) {
     co_await pause_for(shared->executor, std::chrono::milliseconds(5));
   }
   each([](Connection& connection) { connection.abort(); });
+  // Aborted coroutines need turns of the loop to end; two seconds is more than any takes.
   for (int i = 0; i < 400 && !shared->connections.empty(); ++i) {
     co_await pause_for(shared->executor, std::chrono::milliseconds(5));
   }

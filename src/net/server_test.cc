@@ -104,7 +104,7 @@ TEST_F(ServerTest, EveryRefusalNamesItsRowOfTheTable) {
   EXPECT_THAT(ask("NONSENSE\r\n\r\n"), named(Code::invalid_argument));
   EXPECT_THAT(ask("GET /echo HTTP/1.1\r\n\r\n"), named(Code::invalid_argument));
   EXPECT_THAT(ask(get("/nowhere")), named(Code::not_found));
-  EXPECT_THAT(ask("DELETE /echo HTTP/1.1\r\nHost: x\r\n\r\n"), named(Code::invalid_argument));
+  EXPECT_THAT(ask("DELETE /echo HTTP/1.1\r\nHost: x\r\n\r\n"), named(Code::method_not_allowed));
   EXPECT_THAT(ask(get("/fail")), named(Code::conflict));
   EXPECT_THAT(ask(get("/throw")), named(Code::internal));
   EXPECT_THAT(ask("POST /small HTTP/1.1\r\nHost: x\r\nContent-Length: 11\r\n\r\n12345678901"),

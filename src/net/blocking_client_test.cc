@@ -1,0 +1,90 @@
+#include "net/blocking_client.h"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "net/lying_server_test.h"
+
+namespace atl::net {
+namespace {
+
+using namespace std::chrono_literals;
+using Lie = LyingServer::Lie;
+
+constexpr const char* kTaken = "HTTP/1.1 200 OK\r\n";
+
+ClientRequest post() {
+  return {.method = "POST", .target = "", .headers = {}, .body = "{}"};
+}
+
+TEST(BlockingClientTest, AHeadThatTricklesEnds) {
+  const LyingServer server(Lie{.first = kTaken, .again = "X: y\r\n", .pause = 20ms});
+  BlockingClient client(*Url::parse(server.url()), 100ms);
+  for (const bool whole : {true, false}) {
+    const auto began = std::chrono::steady_clock::now();
+    const auto answer = whole ? client.send(post()) : client.send_for_head(post());
+    ASSERT_FALSE(answer);
+    EXPECT_EQ(answer.error().code(), Code::deadline_exceeded) << answer.error().message();
+    EXPECT_LT(std::chrono::steady_clock::now() - began, 5s);
+  }
+  // The call after it is one of its own.
+  const LyingServer fine(Lie{.first = "HTTP/1.1 204 No Content\r\n\r\n"});
+  BlockingClient other(*Url::parse(fine.url()), 5s);
+  EXPECT_EQ(other.send(post())->status, 204);
+  EXPECT_EQ(other.send_for_head(post())->status, 204);
+}
+
+TEST(BlockingClientTest, ABodyThatTricklesEndsAndIsNotWaitedForByThoseWhoNeedNone) {
+  const LyingServer server(
+      Lie{.first = std::string(kTaken) + "Content-Length: 1000000\r\n\r\n", .again = "x", .pause = 20ms});
+  BlockingClient client(*Url::parse(server.url()), 100ms);
+  const auto whole = client.send(post());
+  ASSERT_FALSE(whole);
+  EXPECT_EQ(whole.error().code(), Code::deadline_exceeded);
+  const auto head = client.send_for_head(post());
+  ASSERT_TRUE(head) << head.error().message();
+  EXPECT_EQ(head->status, 200);
+}
+
+TEST(BlockingClientTest, AnEndlessAnswerIsGivenUp) {
+  const LyingServer server(Lie{.first = std::string(kTaken) + "Transfer-Encoding: chunked\r\n\r\n",
+                               .again = "10000\r\n" + std::string(0x10000, 'x') + "\r\n"});
+  BlockingClient client(*Url::parse(server.url()), 10s);
+  EXPECT_FALSE(client.send(post()));
+  const std::uint64_t before = server.sent();
+  const auto head = client.send_for_head(post());
+  ASSERT_TRUE(head) << head.error().message();
+  EXPECT_EQ(head->status, 200);
+  // What was under way when the connection was closed.
+  EXPECT_LT(before, 64U << 20);
+}
+
+TEST(BlockingClientTest, ARedirectionIsTheAnswer) {
+  const LyingServer inside(Lie{.first = "HTTP/1.1 204 No Content\r\n\r\n"});
+  for (const int status : {301, 302, 307, 308}) {
+    const LyingServer server(Lie{.first = "HTTP/1.1 " + std::to_string(status) + " Moved\r\nLocation: " +
+                                          inside.url() + "/\r\nContent-Length: 0\r\n\r\n"});
+    BlockingClient client(*Url::parse(server.url()), 5s);
+    EXPECT_EQ(client.send(post())->status, status);
+    EXPECT_EQ(client.send_for_head(post())->status, status);
+  }
+  EXPECT_EQ(inside.taken(), 0);
+}
+
+TEST(BlockingClientTest, StopEndsTheCallUnderWayAndAllLaterOnes) {
+  const LyingServer server(Lie{.then = LyingServer::Then::stay_silent});
+  BlockingClient client(*Url::parse(server.url()), 60s);
+  std::thread other([&] {
+    while (server.taken() == 0) std::this_thread::sleep_for(1ms);
+    client.stop();
+  });
+  const auto answer = client.send_for_head(post());
+  other.join();
+  ASSERT_FALSE(answer);
+  EXPECT_EQ(answer.error().code(), Code::canceled);
+  EXPECT_EQ(client.send(post()).error().code(), Code::canceled);
+}
+
+}  // namespace
+}  // namespace atl::net
