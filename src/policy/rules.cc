@@ -10,7 +10,7 @@ namespace {
 using enum RiskLevel;
 
 // In the order of RuleId.
-constexpr std::array<Rule, 30> table{{
+constexpr std::array<Rule, 30> rule_table{{
     {"forbidden-import", high, "a module on the policy's list",
      "The code imports a module that the policy's `forbidden_imports` names (or, in JavaScript, a pattern "
      "such as "
@@ -141,16 +141,16 @@ constexpr std::array<Rule, 30> table{{
      "Write it in Python, JavaScript or shell, or ask the operator for a policy with `unread-language: "
      "audit`."},
 }};
-static_assert(static_cast<std::size_t>(RuleId::unread_language) + 1 == table.size());
+static_assert(static_cast<std::size_t>(RuleId::unread_language) + 1 == rule_table.size());
 
 }  // namespace
 
 std::span<const Rule> rules() {
-  return table;
+  return rule_table;
 }
 
 const Rule* find_rule(std::string_view id) {
-  for (const Rule& rule : table) {
+  for (const Rule& rule : rule_table) {
     if (rule.id == id) return &rule;
   }
   return nullptr;

@@ -28,7 +28,9 @@ int Executor::and_or(const AndOr& command) {
     if (flow_ != Flow::none) return shell_.last().status;
     const AndOr::Next& next = command.rest[i];
     shell_.last().status = status;
+    // `a && b || c`: what is skipped leaves the status for the next one to judge.
     if (next.is_and != (status == 0)) continue;
+    // Only the last one counts for errexit: the others are conditions.
     if (i + 1 == command.rest.size()) {
       status = execute(*next.command);
     } else {
@@ -62,6 +64,7 @@ int Executor::if_(const If& command) {
 bool Executor::loop_should_end() {
   if (flow_ == Flow::none) return false;
   if (flow_ == Flow::break_) {
+    // `break 5` in two loops ends both.
     if (--flow_count_ <= 0 || loop_depth_ == 1) flow_ = Flow::none;
     return true;
   }
@@ -163,9 +166,11 @@ int Executor::while_(const While& command) {
     }
     if (flow_ == Flow::exit || flow_ == Flow::return_) return shell_.last().status;
     if ((condition == 0) == command.until) {
+      // `break` or `continue` stood in the condition.
       if (flow_ != Flow::none) loop_should_end();
       return status;
     }
+    // `continue` in the condition skips the body.
     if (flow_ == Flow::none) status = execute(*command.body);
     if (loop_should_end()) return shell_.last().status;
   }
@@ -191,6 +196,7 @@ int Executor::case_(const Case& command) {
     if (!hit) continue;
     status = arm.body ? execute(*arm.body) : 0;
     if (flow_ != Flow::none || arm.end == Case::End::stop) return arm.body ? shell_.last().status : status;
+    // ;& runs the next body without asking; ;;& goes on asking.
     fall = arm.end == Case::End::fall;
   }
   return status;
@@ -211,6 +217,7 @@ int Executor::define(const FunctionDef& command) {
       shell_.abandon(fmt::format("`{}': not a valid identifier", command.name), true, 1);
   }
   Function function;
+  // Copied: the tree of the script may be gone when the function is called.
   function.definition = std::make_shared<FunctionDef>(command);
   function.source = shell_.origin().script_name;
   for (std::size_t i = shell_.calls().frames.size(); i-- > 0;) {

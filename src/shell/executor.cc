@@ -24,10 +24,13 @@ void Executor::drop_argument_assigns(std::size_t count) {
 
 void Executor::check_depth(std::size_t stack) {
   Machine& machine = shell_.machine();
+  // Both: the limit is the user's, the stack is the fiber's and of a fixed size.
   if (shell_.calls().depth >= static_cast<int>(machine.limits.call_depth) || shell_.stack_left() < stack)
     machine.stop_limit(Limit::call_depth);
 }
 
+// A script is parsed command by command: what comes before a syntax error has run by then, as in bash, and
+// aliases and options that a command sets hold for the next one.
 int Executor::run_script(std::string text, std::string_view name, int first_line) {
   if (text.size() > shell_.machine().limits.script_bytes) shell_.machine().stop_limit(Limit::script_bytes);
   Parser parser(std::move(text), shell_.parser_context(), first_line);
@@ -58,10 +61,12 @@ int Executor::run_script(std::string text, std::string_view name, int first_line
         flow_ = Flow::exit;
         return shell_.last().status;
       }
+      // The failure ends the whole subshell; only the outermost shell goes on with its next line.
       if (shell_.subshell_level() > 0) throw;
     }
     if (flow_ == Flow::exit || flow_ == Flow::return_) break;
     if (flow_ != Flow::none) {
+      // `break` or `continue` in an eval or a sourced file: the loop outside is meant.
       if (loop_depth_ > 0) break;
       flow_ = Flow::none;
     }
@@ -76,6 +81,7 @@ int Executor::finish_subshell(const std::function<int()>& body) {
   if (!shell_.process()) shell_.set_process(machine.new_process());
   std::shared_ptr<Process> self = shell_.process();
   self->fiber = machine.scheduler.current();
+  // A subshell in the foreground runs on the fiber of whoever waits for it.
   self->caller = outer != self && outer->fiber == self->fiber ? outer.get() : nullptr;
   machine.process = self;
   auto leave = [&](int status) {
@@ -104,6 +110,7 @@ int Executor::finish_subshell(const std::function<int()>& body) {
     shell_.traps().run_exit();
     return leave(shell_.last().status);
   } catch (const StoppedBy& stop) {
+    // A limit, or a signal for somebody further out: it goes on through this one.
     if (stop.reason != StopReason::signal || stop.process != self.get()) {
       leave(stop.status);
       throw;
@@ -152,6 +159,7 @@ int Executor::source(const std::string& path, std::string text, const Args* args
 }
 
 int Executor::call_function(const Function& found, const Args& args) {
+  // A copy: the body may redefine or unset the function while it runs.
   Function function = found;
   check_depth(96 * 1024);
   if (shell_.variables().find("FUNCNEST")) {
@@ -161,6 +169,7 @@ int Executor::call_function(const Function& found, const Args& args) {
   }
   Raised guard(shell_.calls().depth);
   Restored<int> loops(loop_depth_);
+  // A function does not see the loops of its caller: `break` in it is not theirs.
   loop_depth_ = 0;
   auto before = shell_.calls().args;
   shell_.calls().args = std::make_shared<const Args>(args.begin() + 1, args.end());
@@ -180,6 +189,7 @@ int Executor::call_function(const Function& found, const Args& args) {
   });
   bool reach = shell_.option(Opt::functrace) || function.traced;
   bool any = shell_.traps().any();
+  // DEBUG, RETURN and ERR are not inherited by functions unless asked for.
   HiddenTraps hidden(shell_.traps(), any && !reach, any && !shell_.option(Opt::errtrace));
   if (reach && shell_.traps().active(trap_debug)) {
     shell_.calls().line = function.definition->line;
@@ -204,6 +214,7 @@ int Executor::execute(const Node& command) {
     case NodeKind::subshell:
     case NodeKind::arith:
     case NodeKind::cond:
+      // A pipeline sets its own; compound commands leave what their last one set.
       shell_.last().pipe_status.assign(1, status);
       if (status != 0 && flow_ == Flow::none) after(status);
       break;
@@ -233,6 +244,7 @@ int Executor::execute_inner(const Node& command) {
   if (!shell_.redirections().apply(command.redirects, &saved)) {
     bool judged = command.kind == NodeKind::subshell || command.kind == NodeKind::arith ||
                   command.kind == NodeKind::cond;
+    // The others are judged by execute(), which sees their status.
     if (!judged) after(1);
     return 1;
   }
@@ -256,6 +268,7 @@ int Executor::compound(const Node& command) {
 }
 
 void Executor::after(int status) {
+  // In a condition, before && or ||, or behind `!`: a failure there is an answer.
   if (no_errexit_ > 0) return;
   if (shell_.traps().active(trap_err) && !shell_.traps().in_condition()) shell_.traps().run(trap_err, status);
   if (flow_ == Flow::none && shell_.option(Opt::errexit)) {
@@ -281,6 +294,7 @@ const std::vector<Redirect>* only_input(const Node& command) {
 std::string Executor::capture(const Node& command) {
   Machine& machine = shell_.machine();
   std::string text;
+  // The last one to close the file is the last one that could write to `text`.
   std::weak_ptr<OpenFile> held;
   {
     ShellRunner child(shell_, ShellRunner::Subshell::command_substitution);
@@ -312,6 +326,8 @@ int Executor::run_input() {
     text += more;
     if (complete) text += '\n';
     ++next;
+    // Inside a here-document only its last line can complete the command; parsing at every line would take
+    // quadratic time.
     if (!until.empty() && more != until &&
         more.substr(std::min(more.find_first_not_of('\t'), more.size())) != until)
       continue;

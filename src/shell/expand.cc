@@ -91,6 +91,7 @@ void Expansion::boundary() {
   done_.push_back(std::move(text_));
   text_.clear();
   started_ = false;
+  // Not at every field: a field is cheap, and so must its counting be.
   if (done_.size() % 1024 == 0) {
     check_size();
     shell_.machine().charge(1024);
@@ -101,6 +102,7 @@ void Expansion::boundary() {
 void Expansion::split(std::string_view text) {
   if (mode_ == Mode::single) return unquoted(text);
   const std::string& ifs = shell_.variables().ifs();
+  // IFS set to nothing: no splitting at all; unset, it is white space (ifs() says so).
   if (ifs.empty()) return unquoted(text);
   bool space_ended = false;  // white space ended a field just before
   // A character of several bytes separates only as a whole.
@@ -125,6 +127,8 @@ void Expansion::split(std::string_view text) {
     }
     if (have) {
       boundary();
+      // Two separators that are no white space have an empty field between them; white space before the
+      // second does not add another.
     } else if (!space_ended) {
       started_ = true;
       boundary();
@@ -138,11 +142,13 @@ void Expansion::literal(std::string_view text, bool first, bool last, bool split
   auto tilde_at = [&](std::string_view rest, bool stop_colon) -> bool {
     std::size_t end = 0;
     while (end < rest.size() && !(rest[end] == '/' || (stop_colon && ends_tilde_prefix(rest[end])))) ++end;
+    // An expansion follows directly: `~$user` is not looked up.
     if (end == rest.size() && !last) return false;
     bool ok = false;
     std::string home = shell_.expander().tilde(rest.substr(1, end - 1), ok);
     if (!ok) return false;
     std::string_view after = rest.substr(end);
+    // A home with a slash at its end, then one of the word's: one is enough.
     if (home.size() > 1 && home.back() == '/' && after.starts_with('/')) home.pop_back();
     quoted(home);
     text = after;
@@ -235,6 +241,7 @@ void Expansion::process(const Part& p) {
   OpenFilePtr theirs = reads ? ends.second : ends.first;
   ends = {};
   int fd = 63;
+  // From 63 downwards, as bash does: the number is seen in /dev/fd/63.
   while (fd > 10 && shell_.descriptors().file(fd)) --fd;
   NodePtr body = p.command;
   auto process = shell_.jobs().background(
@@ -244,6 +251,7 @@ void Expansion::process(const Part& p) {
         return body ? child.executor().execute(*body) : 0;
       },
       false);
+  // The process has the only other reference: its end is then the end of the file.
   theirs.reset();
   shell_.descriptors().set_file(fd, ours);
   shell_.jobs().add_substitution(fd, process);
@@ -311,6 +319,7 @@ std::string Expansion::pattern() const {
   for (std::size_t i = 0; i < text_.size(); ++i) {
     if (text_[i] == quote_mark && i + 1 < text_.size()) {
       ++i;
+      // What was quoted must match itself.
       if (text_[i] != quote_mark) out += '\\';
     }
     out += text_[i];

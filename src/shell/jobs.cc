@@ -9,6 +9,7 @@ namespace atl::shell {
 
 namespace {
 
+// `wait PID` works for processes that have ended; a script that starts many does not keep them all.
 constexpr std::size_t known_max = 64;
 
 }  // namespace
@@ -19,8 +20,10 @@ std::shared_ptr<Process> Jobs::background(std::function<int(ShellRunner&)> body,
   std::shared_ptr<Process> started = shell_.machine().new_process();
   child->set_process(started);
   if (asynchronous) {
+    // POSIX: an interrupt at the terminal is for the foreground.
     started->ignored[SIGINT] = true;
     started->ignored[SIGQUIT] = true;
+    // A failure in it is not in the condition that started it.
     child->executor().heed_failures();
   }
   shell_.machine().spawn(started, [child, body = std::move(body)]() mutable {
@@ -38,6 +41,7 @@ std::shared_ptr<Process> Jobs::background(std::function<int(ShellRunner&)> body,
     } catch (const std::exception& failure) {
       status = machine.stop_defect(failure.what());
     }
+    // Before others are told of the end: its descriptors must be closed by then.
     child.reset();
     machine.finished(*self, status);
   });

@@ -25,6 +25,7 @@ int Executor::pipeline(const Pipeline& command) {
 int Executor::timed(const Pipeline& command) {
   auto cpu = [] {
     timespec now{};
+    // All fibers of a shell share this thread, so this is the time of everything that ran meanwhile.
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
     return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) / 1e9;
   };
@@ -76,6 +77,7 @@ int Executor::timed(const Pipeline& command) {
 int Executor::run_stages(const Pipeline& command) {
   std::size_t count = command.stages.size();
   if (count == 0) return 0;
+  // In this shell: no subshell, so assignments stay.
   if (count == 1) {
     int status = execute(*command.stages[0]);
     return status;
@@ -86,6 +88,7 @@ int Executor::run_stages(const Pipeline& command) {
     auto ends = make_pipe(shell_.machine());
     NodePtr stage = command.stages[i];
     OpenFilePtr in = std::move(previous);
+    // Moved along: an end that somebody else still holds would keep the reader from its end of file.
     OpenFilePtr out = std::move(ends.second);
     previous = std::move(ends.first);
     bool both = command.both[i];
@@ -101,6 +104,7 @@ int Executor::run_stages(const Pipeline& command) {
   // The stages before the last have their turn first, so that what they write is there.
   shell_.machine().yield();
   int last;
+  // With job control the last stage is part of the job, as in bash.
   if (shell_.option(Shopt::lastpipe) && !shell_.option(Opt::monitor)) {
     OpenFilePtr before = shell_.descriptors().file(0);
     shell_.descriptors().set_file(0, std::move(previous));
@@ -132,6 +136,7 @@ int Executor::start_background(const NodePtr& command) {
   bool own_input = shell_.options()[Opt::monitor];
   auto started = shell_.jobs().background(
       [body, own_input](ShellRunner& child) {
+        // It must not take the input of the command in the foreground.
         if (!own_input) child.descriptors().set_file(0, open_null());
         // A pipeline of its own in the background keeps its status: bash does not heed the `!` before it.
         const auto* own =
@@ -161,6 +166,7 @@ int Executor::coproc(const Coproc& command) {
         return child.executor().execute(*body);
       },
       true);
+  // High numbers, out of the way of those that scripts write down.
   int read_fd = shell_.descriptors().free_descriptor(60);
   shell_.descriptors().set_file(read_fd, from.first);
   int write_fd = shell_.descriptors().free_descriptor(60);

@@ -26,6 +26,7 @@ bool reads(RedirectKind kind) {
 }  // namespace
 
 void Redirections::put_file(int fd, OpenFilePtr next, SavedFiles* saved) {
+  // In order, and undone backwards: the same descriptor may be redirected twice.
   if (saved) saved->emplace_back(fd, shell_.descriptors().file(fd));
   shell_.descriptors().set_file(fd, std::move(next));
 }
@@ -57,6 +58,7 @@ bool Redirections::redirect_dup(const Redirect& redirect, int fd, const std::str
     return false;
   }
   put_file(fd, existing, saved);
+  // `3>&3-` is no move.
   if (move && source != fd) put_file(source, nullptr, saved);
   return true;
 }
@@ -100,6 +102,7 @@ bool Redirections::find_place(const Redirect& redirect, SavedFiles* saved, Place
   place.saved = saved;
   if (!redirect.fd_var.empty()) {
     place.fd = shell_.descriptors().free_descriptor(10);
+    // {name}>file: the descriptor outlives the command.
     if (!shell_.option(Shopt::varredir_close)) place.saved = nullptr;
     return true;
   }
@@ -118,6 +121,7 @@ bool Redirections::redirect_file(const Redirect& redirect, RedirectKind kind, co
   if ((kind == RedirectKind::out || kind == RedirectKind::both) && shell_.option(Opt::noclobber)) {
     auto where = shell_.descriptors().path_of(target);
     auto stat = where ? shell_.machine().fs.find(*where) : std::nullopt;
+    // Only ordinary files: writing to /dev/null is no loss.
     if (stat && stat->is_file()) {
       shell_.error(fmt::format("{}: cannot overwrite existing file", target));
       return false;
@@ -155,6 +159,7 @@ bool Redirections::apply_one(const Redirect& redirect, SavedFiles* saved) {
   }
   std::vector<std::string> fields;
   shell_.expander().expand_into(redirect.target, fields);
+  // A pattern that matches two files, or a variable that is empty.
   if (fields.size() != 1) {
     shell_.error(fmt::format("{}: ambiguous redirect", redirect.target.raw));
     return false;

@@ -15,6 +15,7 @@ std::string Executor::trace_prefix() {
   if (ps4.empty()) return {};
   Restored<int> status(shell_.last().status);
   Restored<Options> options(shell_.options());
+  // The prompt may run commands, and tracing those would never end.
   shell_.options().put(Opt::xtrace, false);
   std::string out;
   try {
@@ -22,6 +23,7 @@ std::string Executor::trace_prefix() {
   } catch (const Abandoned&) {
     out = ps4;
   }
+  // Its first character stands once for each level, as in bash.
   std::string first = out.substr(0, 1);
   for (int i = 0; i < shell_.subshell_level() && i < 8; ++i) out = first + out;
   return out;
@@ -253,6 +255,7 @@ int Executor::simple_dispatch(const SimpleCommand& command, Args& args) {
     return gone.status;  // a program expands its redirections itself: what fails there ends it alone
   }
   if (!applied) {
+    // POSIX: a redirection that fails on a special built-in ends the shell.
     if (builtin && builtin->special && !function && shell_.option(Opt::posix)) throw Abandoned{true, 1};
     return 1;
   }
@@ -261,6 +264,7 @@ int Executor::simple_dispatch(const SimpleCommand& command, Args& args) {
   if (!command.assigns.empty()) assign_before(command, special && !function, special);
   Finally drop([&] { shell_.variables().pop_frames_to(frames); });
   int status;
+  // A copy for $_: the command may change what its arguments came from.
   std::string last = args.back();
   if (function)
     status = call_function(*function, args);

@@ -69,8 +69,10 @@ class Loader {
     auto found = tree::locate(state_, entry.path.str(), Follow::no, where);
     if (!found || where.path.data() != entry.path.str().data())
       return damaged(entry.path, "has no parent directory");
+    // Each path once; a storage that says otherwise is damaged or lies.
     if (where.node != nullptr) return damaged(entry.path, "is there twice");
     bool directory = entry.is_directory();
+    // Several names of one number: the file is kept once, beside the tree, and the names refer to it.
     if (!directory && names_.contains(entry.inode) && names_[entry.inode] > 1) return add_link(entry, where);
     Node* node = node_of(entry, entry.name());
     if (node->inode == 0) node->inode = state_.next_inode++;
@@ -163,9 +165,11 @@ Result<void> add_entries(tree::State& state, std::span<const FileEntry> entries)
   sorted.reserve(entries.size());
   for (const FileEntry& entry : entries) {
     sorted.push_back(&entry);
+    // All numbers before the first entry: whether a file has further names must be known when it is added.
     if (!entry.is_directory()) loader.note_inode(entry.inode);
     state.next_inode = std::max(state.next_inode, entry.inode + 1);
   }
+  // Parents come before what is in them.
   std::ranges::sort(sorted, {}, [](const FileEntry* entry) -> const Path& { return entry->path; });
   for (const FileEntry* entry : sorted) TRY(loader.add(*entry));
   return {};
@@ -256,6 +260,7 @@ Result<void> decode_attributes(std::string_view bytes, FileEntry& out) {
   if (out.mode > 07777) return fail(Code::data_loss, "mode out of range");
   out.inode = TRY(reader.varint());
   auto links = TRY(reader.varint());
+  // No name at all: such an entry could not have been written by us.
   if (links == 0 || links > UINT32_MAX) return fail(Code::data_loss, "number of links out of range");
   out.links = static_cast<std::uint32_t>(links);
   for (WallTime* time : {&out.created_at, &out.modified_at, &out.changed_at, &out.accessed_at})

@@ -10,6 +10,7 @@ MountFileSystem::MountFileSystem(std::shared_ptr<FileSystem> base, Access access
 Result<void> MountFileSystem::mount(const Path& at, std::shared_ptr<FileSystem> fs, Access access) {
   if (at.is_root()) return refuse(Code::invalid_argument, at);
   if (!is_directory(at)) TRY(make_directory(at, 0755, Parents::create));
+  // Mounts are found by physical paths, so a link on the way to this one must not hide it.
   auto place = TRY(real_path(at));
   parts_.push_back({place, std::move(fs), access});
   return {};
@@ -18,6 +19,7 @@ Result<void> MountFileSystem::mount(const Path& at, std::shared_ptr<FileSystem> 
 const MountFileSystem::Part& MountFileSystem::part_of(const Path& path) const {
   const Part* best = &parts_[0];
   for (const Part& part : parts_)
+    // The deepest wins; of two at one place the later, as with mount(2).
     if (path.is_same_or_child_of(part.at) && part.at.str().size() >= best->at.str().size()) best = &part;
   return *best;
 }
@@ -28,6 +30,8 @@ MountFileSystem::Spot MountFileSystem::spot(const Path& physical) const {
 }
 
 std::uint64_t MountFileSystem::inode(const Part& part, std::uint64_t number) const {
+  // Files of two mounts must not look like one file, which tar and cp take for a hard link. Parts are only
+  // added, so a position says which.
   return number ^ (static_cast<std::uint64_t>(&part - parts_.data()) << 48);
 }
 
@@ -48,11 +52,13 @@ Result<MountFileSystem::Spot> MountFileSystem::locate(const Path& path, Follow f
     bool last = behind.find_first_not_of('/') == std::string::npos;
     Spot next = spot(TRY(here.child(component)));
     auto info = next.part->fs->find(next.inside, Follow::no);
+    // The last component need not exist: whoever creates it asks where.
     if (!info && last) return next;
     if (!info) return refuse(Code::not_found, path);
     if (info->is_symlink() && (!last || follow == Follow::yes)) {
       if (++links > kLinksFollowedMax) return refuse(Code::loop, path);
       auto target = TRY(next.part->fs->read_link(next.inside));
+      // From the root of all mounts, not of the one that holds the link.
       if (target.starts_with('/')) here = Path();
       rest = target + "/" + behind;
       continue;
@@ -99,6 +105,7 @@ Result<Listing> MountFileSystem::list(const Path& directory) const {
     const Part* part = where.part;
     std::uint64_t number = entry.inode;
     if (auto path = where.outside.child(entry.name))
+      // A mount point is listed with the number of what is mounted there, as stat() shows it.
       if (Spot below = spot(*path); below.inside.is_root() && below.part != part)
         if (auto info = below.part->fs->find(below.inside)) part = below.part, number = info->inode;
     out.add(entry.name, entry.type, inode(*part, number));
@@ -115,6 +122,7 @@ Result<std::unique_ptr<File>> MountFileSystem::open(const Path& path, const Open
   if (options.create && options.parents == Parents::create && !path.is_root() && !exists(path.parent()))
     TRY(make_directory(path.parent(), 0755, Parents::create));
   bool changes = options.write || options.append || options.create;
+  // O_EXCL: a link in the place is something that exists, wherever it leads.
   Follow follow = options.create && options.exclusive ? Follow::no : options.follow;
   auto where = TRY(locate(path, follow));
   if (changes && where.part->access == Access::read_only) return refuse(Code::read_only, path);
@@ -158,6 +166,7 @@ Result<void> MountFileSystem::make_symlink(const Path& path, std::string_view ta
 Result<void> MountFileSystem::make_link(const Path& existing, const Path& path) {
   auto from = TRY(locate(existing, Follow::no));
   auto to = TRY(locate_for_change(path, Follow::no));
+  // EXDEV: a hard link cannot lead into another filesystem.
   if (from.part != to.part) return refuse(Code::unsupported, path);
   return to.part->fs->make_link(from.inside, to.inside);
 }
@@ -195,6 +204,7 @@ Result<void> MountFileSystem::rename(const Path& from_path, const Path& to_path)
   auto to = TRY(locate_for_change(to_path, Follow::no));
   TRY(check_not_mounted(from.outside));
   TRY(check_not_mounted(to.outside));
+  // EXDEV: callers copy and remove then, as mv does.
   if (from.part != to.part) return refuse(Code::unsupported, to_path);
   return from.part->fs->rename(from.inside, to.inside);
 }

@@ -21,6 +21,7 @@ std::size_t header_bytes(Kind kind) {
 
 template <class T>
 T* allocate(Kind kind, std::string_view name) {
+  // The name stands behind the node: one allocation for both.
   void* memory = std::malloc(sizeof(T) + name.size());
   if (memory == nullptr) throw std::bad_alloc();
   auto* node = new (memory) T;
@@ -57,6 +58,7 @@ class DeadNodes {
     for (std::size_t i = 0; i < block->count; ++i) {
       if (block->level > 0) {
         drop(block->block(i));
+        // acq_rel: who frees must see every write of those who had it before.
       } else if (block->node(i)->refs.fetch_sub(1, std::memory_order_acq_rel) == 1) {
         add(block->node(i));
       }
@@ -86,6 +88,7 @@ std::string_view Node::name() const {
 }
 
 void retain(Node* node) {
+  // Relaxed is enough: the caller has a reference, so the node cannot go meanwhile.
   node->refs.fetch_add(1, std::memory_order_relaxed);
 }
 
@@ -115,6 +118,7 @@ Node* clone(const Node& node, std::string_view name) {
     auto& from = static_cast<const DirNode&>(node);
     DirNode* to = new_directory(name);
     copy_fields(from, *to);
+    // Copying a directory shares its entries; whoever changes one of them first makes the block its own.
     to->entries = from.entries;
     if (to->entries != nullptr) retain_block(to->entries);
     to->bytes = from.bytes;
@@ -309,6 +313,8 @@ const Node* find(const State& state, std::string_view path, Follow follow) {
 }
 
 Node& own(Node*& slot) {
+  // Somebody else sees this node (a snapshot, a fork): change a copy. With one reference nobody else can get
+  // a second one but through this tree.
   if (slot->refs.load(std::memory_order_acquire) > 1) {
     Node* copy = clone(*slot, slot->name());
     release(slot);
@@ -318,6 +324,7 @@ Node& own(Node*& slot) {
 }
 
 DirNode& own_root(State& state) {
+  // Taken out of the reference first: counted twice, it would look shared and be copied for nothing.
   Node* slot = state.root.leak();
   own(slot);
   state.root = Ref<DirNode>(static_cast<DirNode*>(slot));
@@ -365,12 +372,14 @@ void Spine::reach(std::size_t name_length, std::size_t below) {
 }
 
 std::string link_key(std::uint64_t inode) {
+  // Big-endian, so that keys sort as numbers do.
   std::uint64_t big = __builtin_bswap64(inode);
   return {reinterpret_cast<const char*>(&big), sizeof big};
 }
 
 std::size_t longest_below(const DirNode& top) {
   std::size_t longest = 0;
+  // A list and no recursion: how deep a tree is, its user decides.
   std::vector<std::pair<const DirNode*, std::size_t>> pending{{&top, 0}};
   while (!pending.empty()) {
     auto [directory, length] = pending.back();

@@ -19,9 +19,14 @@ inline void stamp(tree::Node& node, std::int64_t now) {
 
 Stat stat_of(const tree::Node& node);
 
+// One change of the tree: `operation` works on state_ under the write lock, `afterwards` runs under it once
+// the change is certain. On failure the tree is as before, if `undo` says that the operation may leave
+// something half done. With a storage behind, the change is stored before anybody sees it.
 template <class F, class G>
 Result<void> VirtualFileSystem::change(Undo undo, F&& operation, G&& afterwards) {
   tree::State before;  // declared before the locks: what it frees, it frees outside
+  // Always in this order: the storage's turn, then the tree. Readers take only the second, so a slow storage
+  // does not hold them up.
   auto behind = lock_behind();
   std::unique_lock lock(lock_);
   bool keep = undo == Undo::needed || behind_ != nullptr;
@@ -31,6 +36,7 @@ Result<void> VirtualFileSystem::change(Undo undo, F&& operation, G&& afterwards)
     // Readers see the old state until the storage has the new one.
     tree::State next = state_;
     std::swap(state_, before);
+    // Nobody else can change the tree meanwhile: that takes the storage's turn.
     lock.unlock();
     done = persist(next);
     lock.lock();

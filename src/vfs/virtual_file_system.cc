@@ -89,7 +89,9 @@ Result<void> VirtualFileSystem::locate(std::string_view path, Follow follow, Loc
 
 Result<void> VirtualFileSystem::check_room(std::uint64_t more_bytes, std::uint64_t more_nodes) const {
   const DirNode& root = *state_.root;
+  // Files that were removed and are still open count as long as somebody has them, as on a disk.
   std::uint64_t used = root.bytes + orphan_bytes_ + (state_.links ? state_.links->bytes : 0);
+  // The quota may have been lowered below what is used: then nothing may grow, and everything may shrink.
   if (more_bytes > 0 && (used > quota_.bytes_max || more_bytes > quota_.bytes_max - used))
     return fail(Code::no_space,
                 fmt::format("No space left on device: {} of {} bytes are used", used, quota_.bytes_max));
@@ -110,6 +112,7 @@ void VirtualFileSystem::attach(std::string_view parent, Node* node) {
     spine.add(static_cast<std::int64_t>(directory.bytes), directory.files,
               std::int64_t{directory.directories} + 1);
     spine.last().subdirectories += 1;
+    // A directory that moves deeper takes its longest path with it: no path may become too long by that.
     below = directory.longest;
   } else {
     spine.add(static_cast<std::int64_t>(size_of(*node)), 1, 0);
@@ -137,6 +140,7 @@ Node* VirtualFileSystem::detach(const Located& where) {
 void VirtualFileSystem::unlink_one(std::uint64_t inode, Removed& removed) {
   FileNode& file = tree::own_linked_file(state_, inode);
   file.changed = now();
+  // Another name still leads to it.
   if (--file.links > 0) return;
   DirNode& links = tree::own_links(state_);
   links.bytes -= file.content.size();
@@ -145,6 +149,7 @@ void VirtualFileSystem::unlink_one(std::uint64_t inode, Removed& removed) {
 
 void VirtualFileSystem::unlink_below(Node& top, Removed& removed) {
   if (top.kind == Kind::link) return unlink_one(top.inode, removed);
+  // Without hard links anywhere, and that is nearly always, nothing below need be looked at.
   if (!tree::is_directory(top) || !state_.links || state_.links->entries == nullptr) return;
   std::vector<DirNode*> pending{static_cast<DirNode*>(&top)};
   while (!pending.empty()) {
@@ -216,6 +221,8 @@ Result<Content> VirtualFileSystem::read(const Path& path) const {
   if (tree::is_directory(*where.file)) return refuse(Code::is_a_directory, path.str());
   if (where.file->kind == Kind::fifo)
     return fail(Code::invalid_argument, fmt::format("{}: is not a regular file", path.str()));
+  // Shares the bytes: a file of any size is read in constant time, and later changes do not touch what was
+  // given out.
   return static_cast<const FileNode*>(where.file)->content;
 }
 
@@ -255,6 +262,7 @@ Result<void> VirtualFileSystem::make_parents(const Path& path, std::uint64_t mor
   auto there = [&](std::size_t end) {
     return tree::find(state_, text.substr(0, end), Follow::yes) != nullptr;
   };
+  // If a prefix is there, so is every shorter one: that is what makes halving right.
   auto missing = std::ranges::partition_point(ends, there);
   if (missing != ends.begin()) {
     const Node* last = tree::find(state_, text.substr(0, *std::prev(missing)), Follow::yes);
@@ -379,11 +387,14 @@ Result<void> VirtualFileSystem::make_link(const Path& existing, const Path& path
     Located source, where;
     TRY(locate(existing.str(), Follow::no, source));
     if (source.file == nullptr) return refuse(Code::not_found, existing.str());
+    // EPERM, as Linux says: with hard links to directories the tree would be none.
     if (tree::is_directory(*source.file)) return refuse(Code::permission_denied, existing.str());
     TRY(locate(path.str(), Follow::no, where));
     if (where.node != nullptr) return refuse(Code::already_exists, path.str());
     TRY(check_room(0, 1));
     std::uint64_t inode = source.file->inode;
+    // Its first further name. Files with one name live in the tree itself, which is the common case and needs
+    // no table.
     if (source.node->kind != Kind::link) {
       // The file moves to the table of links, and a name takes its place.
       Node* node = detach(source);
@@ -515,10 +526,12 @@ Snapshot VirtualFileSystem::snapshot() const {
 
 Result<void> VirtualFileSystem::restore(const Snapshot& snapshot) {
   VirtualFileSystem fresh(snapshot);  // gives an empty snapshot its root
+  // Freed after the locks: a large tree takes its time.
   tree::State old;
   auto operation = [&]() -> Result<void> {
     old = state_;
     state_ = fresh.state_;
+    // A number that was given out is not given to another file: somebody may still have the old one open.
     state_.next_inode = std::max(state_.next_inode, old.next_inode);
     return {};
   };

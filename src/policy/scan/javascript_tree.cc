@@ -55,7 +55,7 @@ enum Type : std::uint8_t {
   t_value,  // a literal that matters only as an argument
 };
 
-constexpr std::array<NodeTypes::Row, 73> rows{{
+constexpr std::array<NodeTypes::Row, 73> javascript_node_rows{{
     {"identifier", t_identifier},
     {"undefined", t_value},
     {"comment", t_leaf},
@@ -354,7 +354,7 @@ void JavascriptTree::leave(const Frame& frame) {
 }  // namespace
 
 void build_javascript_tree(std::string_view text, const TSTree& syntax, Names& names, Tree& tree) {
-  static const NodeTypes types(grammar_of(Language::javascript), rows);
+  static const NodeTypes types(grammar_of(Language::javascript), javascript_node_rows);
   JavascriptTree(text, names, tree, types).build(syntax);
 }
 

@@ -58,7 +58,7 @@ enum Type : std::uint8_t {
   t_value,  // a literal that matters only as an argument
 };
 
-constexpr std::array<NodeTypes::Row, 84> rows{{
+constexpr std::array<NodeTypes::Row, 84> python_node_rows{{
     {"identifier", t_identifier},
     {"comment", t_comment},
     {"line_continuation", t_leaf},
@@ -396,7 +396,7 @@ void PythonTree::leave(const Frame& frame) {
 }  // namespace
 
 void build_python_tree(std::string_view text, const TSTree& syntax, Names& names, Tree& tree) {
-  static const NodeTypes types(grammar_of(Language::python), rows);
+  static const NodeTypes types(grammar_of(Language::python), python_node_rows);
   PythonTree(text, names, tree, types).build(syntax);
 }
 

@@ -15,7 +15,7 @@ constexpr std::size_t values_max = 4;
 constexpr std::size_t text_max = 1U << 16U;
 using R = ShellReader;
 
-constexpr std::array<NodeTypes::Row, 41> rows{{
+constexpr std::array<NodeTypes::Row, 41> shell_node_rows{{
     {"comment", R::comment},
     {"command", R::command},
     {"command_name", R::command_name},
@@ -140,7 +140,7 @@ std::string_view ShellReader::slice(TSNode node) const {
 
 ShellReader::ShellReader(std::string_view text, const TSTree& syntax)
     : text_(text), types_([]() -> const NodeTypes& {
-        static const NodeTypes types(grammar_of(Language::shell), rows);
+        static const NodeTypes types(grammar_of(Language::shell), shell_node_rows);
         return types;
       }()) {
   const TSLanguage* grammar = grammar_of(Language::shell);

@@ -26,6 +26,7 @@ struct Answer {
   std::string body;
 };
 
+// Of an answer: it is kept in memory until the command has written it. More is Code::too_large.
 inline constexpr std::uint64_t kBodyBytesMax = 64U << 20;
 
 // One exchange through our HTTP client. Waits in the shell's way: other stages of a pipeline run on, and a

@@ -67,12 +67,12 @@ DiffResult diff_lines(Invocation& call, std::string_view a, std::string_view b, 
       if (open && i + 1 == lines.size() && !style.ignore_all_space && !style.ignore_space_change &&
           !style.ignore_trailing_space)
         key += "\n";
+      call.charge(key.size() + 32);  // one by one: millions of short lines take seconds
       out.push_back(ids.emplace(std::move(key), static_cast<int>(ids.size())).first->second);
     }
     return out;
   };
   auto x = number(r.a, r.a_open), y = number(r.b, r.b_open);
-  call.charge(x.size() + y.size());
   bool hunks = style.kind == DiffStyle::Kind::unified || style.kind == DiffStyle::Kind::context;
   auto [a_changed, b_changed] = align(call, x, y, hunks ? style.context : 0, style.minimal);
   std::size_t i = 0, k = 0;

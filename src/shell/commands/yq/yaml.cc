@@ -15,7 +15,7 @@ namespace {
 using config::Node;
 using jq::Value;
 
-constexpr config::Bounds kBounds{.max_bytes = 16U << 20, .max_nodes = 1'000'000};
+constexpr config::Bounds kBounds{.max_bytes = 16U << 20, .max_nodes = 1'000'000, .max_copied = 16U << 20};
 
 bool one_of(std::string_view text, std::initializer_list<std::string_view> words) {
   return std::find(words.begin(), words.end(), text) != words.end();
