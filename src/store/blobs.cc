@@ -37,6 +37,7 @@ struct Blobs::Writing::State {
   std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> hash{EVP_MD_CTX_new(), &EVP_MD_CTX_free};
 
   ~State() {
+    // Given up before seal(): nothing of it stays.
     if (!temporary.empty()) ::unlink(temporary.c_str());
   }
 
@@ -57,9 +58,11 @@ struct Blobs::Writing::State {
     EVP_DigestFinal_ex(hash.get(), reinterpret_cast<unsigned char*>(raw.data()), &length);
     raw.resize(length);
     std::string digest = to_hex(raw);
+    // 256 folders, so that none becomes large.
     const std::string folder = directory + "/" + digest.substr(0, 2);
     ::mkdir(folder.c_str(), 0700);
     const std::string target = folder + "/" + digest.substr(2);
+    // The same content has the same name: replacing it by itself is harmless, also while somebody reads it.
     if (::rename(temporary.c_str(), target.c_str()) != 0)
       return fail(errno_error(errno, "store an artifact"));
     temporary.clear();

@@ -91,6 +91,7 @@ Journal::Journal(std::string path, os::Fd fd, std::uint64_t size)
 
 Result<Journal> Journal::open(std::string path) {
   os::Fd fd = TRY(os::open(path.c_str(), O_RDWR | O_CREAT, 0600));
+  // Two processes that append would write over each other.
   if (::flock(fd.get(), LOCK_EX | LOCK_NB) != 0) {
     if (errno == EWOULDBLOCK) return fail(Code::conflict, "store: another process has the journal");
     return fail(errno_error(errno, "store: lock the journal"));
@@ -117,6 +118,7 @@ Result<void> Journal::replay(
       if (!damaged) damaged = at;
       break;  // nothing says where the next entry begins
     }
+    // Cut off while it was appended, so never acknowledged.
     if (head.size > bytes.size() - at - sizeof head) break;
     const std::string_view payload = std::string_view(bytes).substr(at + sizeof head, head.size);
     if (head.hash != hash_of(head.number, payload)) {
@@ -124,6 +126,7 @@ Result<void> Journal::replay(
     } else if (head.number > applied) {
       TRY(each(head.number, payload));
     }
+    // Also of a damaged payload: its head was sound, so the next entry is where it says.
     before = head.number;
     last_ = std::max(last_, head.number);
     at += sizeof head + head.size;
@@ -145,6 +148,8 @@ Result<std::uint64_t> Journal::append(std::string_view payload) {
   const Head head = head_of(last_ + 1, payload);
   const std::string_view front(reinterpret_cast<const char*>(&head), sizeof head);
   if (auto written = write_at(fd_.get(), size_, front, payload); !written) {
+    // What was written of it must not stand before the next entry. If it cannot be cut off now, the next
+    // append tries again.
     torn_ = ::ftruncate(fd_.get(), static_cast<off_t>(size_)) != 0;
     return fail(std::move(written).error());
   }
@@ -162,6 +167,7 @@ Result<void> Journal::clear() {
 
 Result<void> Journal::set_aside() {
   const std::string bytes = TRY(read_all(fd_.get()));
+  // Copied and not renamed: the lock is on this file.
   TRY(os::write_file(path_ + ".damaged", bytes, 0600));
   return clear();
 }

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "store/entry.h"
+#include "store/history.h"
 #include "store/page_bytes.h"
 #include "store/store.h"
 #include "store/words.h"
@@ -148,6 +149,33 @@ Task<PageOf<RecordRow>> Store::list_records(RecordFilter filter) {
         f.tenant, f.session_id, statuses, f.from, f.to, f.text, f.after, f.limit + 1));
     return page;
   });
+}
+
+Result<std::vector<RecordName>> ended_before(Connection& db, std::int64_t before, std::int64_t count) {
+  std::vector<RecordName> names;
+  TRY(db.query(
+      "SELECT r.seq, r.tenant, r.record_id FROM records AS r JOIN record_ends AS e ON e.seq=r.seq WHERE "
+      "r.seq<?1 "
+      "ORDER BY r.seq DESC LIMIT ?2",
+      [&](const Row& row) {
+        names.push_back({row.integer(0), row.text(1), row.text(2)});
+      },
+      before, count));
+  return names;
+}
+
+Result<std::vector<RecordRow>> ended_after(Connection& db, std::int64_t after, std::int64_t count) {
+  std::vector<RecordRow> rows;
+  TRY(db.query(
+      "SELECT " RECORD_COLUMNS RECORD_TABLES "WHERE r.seq>?1 AND e.seq IS NOT NULL ORDER BY r.seq LIMIT ?2",
+      [&](const Row& row) { rows.push_back(record_from(row)); }, after, count));
+  return rows;
+}
+
+Result<std::int64_t> count_ended(Connection& db) {
+  std::int64_t count = 0;
+  TRY(db.query("SELECT count(*) FROM record_ends", [&](const Row& row) { count = row.integer(0); }));
+  return count;
 }
 
 Task<RecordRow> Store::get_record(std::string tenant, std::string record_id) {

@@ -2,6 +2,7 @@
 
 #include "base/json.h"
 #include "store/entry.h"
+#include "store/history.h"
 #include "store/page_bytes.h"
 #include "store/store.h"
 #include "store/words.h"
@@ -90,6 +91,7 @@ std::string list_sessions_sql(bool newest_first) {
 Result<void> put_session(Connection& db, const SessionRow& s) {
   TRY(db.run("INSERT INTO sessions (" SESSION_COLUMNS
              ") VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?) "
+             // What a session was made as never changes, so only the rest is listed.
              "ON CONFLICT (session_id) DO UPDATE SET incarnation=excluded.incarnation, state=excluded.state, "
              "reason=excluded.reason, last_used_at=excluded.last_used_at, expires_at=excluded.expires_at, "
              "ended_at=excluded.ended_at, ttl_ms=excluded.ttl_ms, extend_on_use=excluded.extend_on_use, "
@@ -122,6 +124,28 @@ Task<SessionRow> Store::get_session(std::string id) {
   });
 }
 
+Result<std::optional<SessionRow>> session_of(Connection& db, const std::string& session_id) {
+  std::optional<SessionRow> found;
+  TRY(db.query(
+      "SELECT " SESSION_COLUMNS " FROM sessions WHERE session_id=?1",
+      [&](const Row& row) { found = session_from(row); }, session_id));
+  return found;
+}
+
+Result<std::vector<SessionRow>> sessions_after(Connection& db, std::int64_t& after, std::int64_t count) {
+  std::vector<SessionRow> rows;
+  std::int64_t last = after;
+  TRY(db.query(
+      "SELECT " SESSION_COLUMNS ", seq FROM sessions WHERE seq>?1 ORDER BY seq LIMIT ?2",
+      [&](const Row& row) {
+        rows.push_back(session_from(row));
+        last = row.integer(31);
+      },
+      after, count));
+  after = last;
+  return rows;
+}
+
 Task<PageOf<SessionRow>> Store::list_sessions(SessionFilter filter) {
   return read_all<PageOf<SessionRow>>(
       [filter = std::move(filter)](Connection& db) -> Result<PageOf<SessionRow>> {
@@ -134,6 +158,7 @@ Task<PageOf<SessionRow>> Store::list_sessions(SessionFilter filter) {
         TRY(db.query(
             list_sessions_sql(filter.newest_first),
             [&](const Row& row) {
+              // One row more than asked for was selected: its being there says that there is a next page.
               if (page.items.size() == filter.limit || bytes >= kPageBytes) {
                 page.next = last;
                 return;

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "store/history.h"
 #include "store/store.h"
 
 namespace atl::store {
@@ -102,6 +103,14 @@ Task<std::vector<SnapshotRow>> Store::snapshots_before(WallTime time) {
         [&](const Row& row) { rows.push_back(snapshot_from(row)); }, time));
     return rows;
   });
+}
+
+Result<std::vector<SnapshotRow>> snapshots_after(Connection& db, std::int64_t after, std::int64_t count) {
+  std::vector<SnapshotRow> rows;
+  TRY(db.query(
+      "SELECT " SNAPSHOT_COLUMNS " FROM snapshots WHERE seq>?1 ORDER BY seq LIMIT ?2",
+      [&](const Row& row) { rows.push_back(snapshot_from(row)); }, after, count));
+  return rows;
 }
 
 Task<std::vector<std::string>> Store::snapshot_ids() {

@@ -8,6 +8,7 @@
 namespace atl::store {
 namespace {
 
+// Another process has the database for a moment: a backup, or a checkpoint of the write-ahead log.
 constexpr int kBusyMilliseconds = 5000;
 
 Code code_of(int sqlite_code) {
@@ -42,6 +43,7 @@ bool Row::is_null(int column) const {
 }
 
 std::string Row::text(int column) const {
+  // As bytes, because text may hold zeros; this order of the two calls is the one SQLite documents.
   const void* bytes = sqlite3_column_blob(statement_, column);
   const int size = sqlite3_column_bytes(statement_, column);
   if (bytes == nullptr || size <= 0) return {};
@@ -56,6 +58,7 @@ std::optional<WallTime> Row::maybe_time(int column) const {
 Result<Connection> Connection::open(const std::string& path, Access access) {
   sqlite3* db = nullptr;
   const int flags =
+      // Each connection belongs to one thread at a time, so the library need not lock.
       SQLITE_OPEN_NOMUTEX |
       (access == Access::read_write ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY);
   const int opened = sqlite3_open_v2(path.c_str(), &db, flags, nullptr);
@@ -70,6 +73,8 @@ Result<Connection> Connection::open(const std::string& path, Access access) {
   if (!probed) return fail(std::move(probed).error().with_detail(path));
   if (access == Access::read_write) {
     TRY(connection.script(
+        // Readers go on while the writer writes. With WAL, synchronous=NORMAL cannot damage the database; a
+        // power failure may lose the last commits.
         "PRAGMA journal_mode=WAL; PRAGMA wal_autocheckpoint=1000; PRAGMA journal_size_limit=16777216;"));
   }
   return connection;
@@ -110,6 +115,7 @@ Result<void> Connection::script(const std::string& sql) {
 }
 
 Result<sqlite3_stmt*> Connection::prepare(std::string_view sql) {
+  // Statements are literals of ours, or made of them, so the number of them is bounded.
   if (const auto found = statements_.find(sql); found != statements_.end()) return found->second;
   sqlite3_stmt* statement = nullptr;
   const int prepared = sqlite3_prepare_v3(db_, sql.data(), static_cast<int>(sql.size()),
@@ -142,6 +148,7 @@ void Connection::bind(sqlite3_stmt* statement, int index, double value) {
 }
 // The caller's text outlives the step: run() and query() hold their arguments until they return.
 void Connection::bind(sqlite3_stmt* statement, int index, std::string_view value) {
+  // A null pointer would bind NULL instead of the empty text.
   sqlite3_bind_text64(statement, index, value.data() == nullptr ? "" : value.data(), value.size(),
                       SQLITE_STATIC, SQLITE_UTF8);
 }
@@ -151,6 +158,7 @@ void Connection::bind_null(sqlite3_stmt* statement, int index) {
 
 void Connection::reset(sqlite3_stmt* statement) {
   sqlite3_reset(statement);
+  // They point to texts that are gone after this call.
   sqlite3_clear_bindings(statement);
 }
 

@@ -41,9 +41,11 @@ Writer::~Writer() {
 
 Result<void> Writer::append(std::string payload) {
   const std::lock_guard lock(mutex_);
+  // Before the journal: what is in the journal counts as acknowledged and may not be refused afterwards.
   if (waiting_bytes_ + payload.size() > kWaitingBytesMax) {
     return fail(refusal_ ? *refusal_ : Error(Code::unavailable, "store: too much waits to be written"));
   }
+  // Under the lock, so that the order in the journal is the order in which changes are applied.
   const std::uint64_t number = TRY(journal_->append(payload));
   const std::size_t bytes = payload.size();
   auto operation = [payload = std::move(payload)](Connection& db) { return apply_entry(db, payload); };
@@ -54,6 +56,7 @@ Result<void> Writer::append(std::string payload) {
   job.bytes = bytes;
   ++journaled_;
   waiting_bytes_ += bytes;
+  // The thread gathers for a while by itself; waking it for each change would cost more than the change.
   if (was_idle) wake_.notify_one();
   return {};
 }
@@ -90,11 +93,14 @@ void Writer::loop() {
       if (job.done) job.done(std::move(job.result));
     }
     lock.lock();
+    // The database takes nothing, and waiting for it would keep the process from ending. What was
+    // acknowledged is in the journal and is applied at the next start.
     if (stopping_ && refusal_) break;
   }
   for (Job& job : waiting_) {
     if (job.done) job.done(fail(Code::unavailable, "store: it is closing"));
   }
+  // Everything is in the database: the next start has nothing to replay.
   if (journal_ && journaled_ == 0) {
     if (auto cleared = journal_->clear(); !cleared)
       log::warn("store: the journal stays", {{"error", cleared.error().message()}});
@@ -103,6 +109,7 @@ void Writer::loop() {
 
 Writer::Batch Writer::next_batch(std::unique_lock<std::mutex>& lock) {
   wake_.wait(lock, [this] { return stopping_ || !waiting_.empty(); });
+  // A caller of submit() waits for its answer, so it ends the gathering, and the pause after a refusal too.
   const auto until = std::max(std::chrono::steady_clock::now() + kGather, not_before_);
   wake_.wait_until(lock, until, [this] { return stopping_ || urgent_ > 0; });
   Batch batch(std::make_move_iterator(waiting_.begin()), std::make_move_iterator(waiting_.end()));
@@ -115,6 +122,7 @@ Writer::Batch Writer::next_batch(std::unique_lock<std::mutex>& lock) {
 // back. Then each change is tried alone, so that nobody suffers for another's; order is kept, so behind a
 // journaled change that has to wait nothing goes through.
 void Writer::write_batch(Batch& batch) {
+  // Attempt::refused: the database would refuse each of them as well.
   if (transact(batch) != Attempt::broken || batch.size() == 1) return;
   const Job* held = nullptr;
   for (Job& job : batch) {
@@ -134,6 +142,7 @@ std::optional<Error> Writer::refusal() const {
 
 void Writer::refuse(Job& job, const Error& why) {
   job.result = fail(why);
+  // Nobody waits for a journaled change, so it must stay until it is in the database; the others are told.
   job.kept = !job.done;
 }
 
@@ -170,8 +179,10 @@ void Writer::run_one(Job& job) {
     return;
   }
   job.result = job.operation(connection_);
+  // One change that fails must not take the others of the batch with it.
   if (!job.result && connection_.in_transaction()) (void)connection_.run("ROLLBACK TO operation");
   if (connection_.in_transaction()) (void)connection_.run("RELEASE operation");
+  // What can never succeed is dropped and logged: keeping it would hold up everything behind it for ever.
   if (!job.result && !job.done) job.kept = may_pass(job.result.error());
 }
 
@@ -208,6 +219,7 @@ void Writer::settle(Batch& batch) {
   pause_ = refused ? std::clamp(pause_ * 2, kFirstPause, kLongestPause) : std::chrono::milliseconds(0);
   not_before_ = std::chrono::steady_clock::now() + pause_;
   refusal_ = std::move(refused);
+  // Back to the front and in their old order, before whatever was appended meanwhile.
   std::ranges::move(kept.rbegin(), kept.rend(), std::front_inserter(waiting_));
   if (journal_ && journaled_ == 0 && journal_->bytes() > kJournalBytesMax) {
     if (auto cleared = journal_->clear(); !cleared)
