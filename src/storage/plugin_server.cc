@@ -2,6 +2,8 @@
 
 #include <dlfcn.h>
 #include <fmt/format.h>
+#include <poll.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -9,8 +11,12 @@
 
 #include <condition_variable>
 #include <cstring>
+#include <deque>
+#include <list>
+#include <memory>
 #include <mutex>
 #include <thread>
+#include <vector>
 
 #include "storage/plugin_protocol.h"
 #include "vfs/batch_format.h"
@@ -19,9 +25,12 @@
 namespace atl::storage {
 namespace {
 
-// A daemon that asks nothing keeps its connection.
-constexpr std::chrono::milliseconds kIdleMax = std::chrono::hours(24 * 365);
-constexpr std::chrono::milliseconds kSendMax{30'000};
+constexpr std::chrono::milliseconds kFrameTimeMax{30'000};
+// Each session of the storage has a connection: without bounds they would take all threads and descriptors of
+// this process, and its end would be everybody's. The one that was used longest ago is closed for a new one;
+// whoever has it connects anew.
+constexpr std::size_t kConnectionsMax = 256;
+constexpr int kThreads = 4;
 constexpr int kHungStatus = 71;
 
 void append_text(void* to, const char* bytes, std::size_t size) {
@@ -100,15 +109,15 @@ class Connection {
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
-  void serve() {
-    while (true) {
-      auto frame = receive_frame(socket_.get(), kIdleMax);
-      if (!frame || !*frame) return;
-      const Result<void> done = answer(**frame);
-      const FrameKind kind = done ? FrameKind::done : FrameKind::refused;
-      const std::string why = done ? "" : done.error().message();
-      if (!send_frame(socket_.get(), kind, why, kSendMax)) return;
-    }
+  int socket() const { return socket_.get(); }
+  // One question, which has begun to arrive, and its answer. False: nothing more is to be expected.
+  bool serve_one() {
+    auto frame = receive_frame(socket_.get(), kFrameTimeMax);
+    if (!frame || !*frame) return false;
+    const Result<void> done = answer(**frame);
+    const FrameKind kind = done ? FrameKind::done : FrameKind::refused;
+    const std::string why = done ? "" : done.error().message();
+    return send_frame(socket_.get(), kind, why, kFrameTimeMax).has_value();
   }
 
  private:
@@ -180,7 +189,7 @@ class Connection {
       std::string body;
       vfs::put_bytes(body, key);
       body += value;
-      TRY(send_frame(socket_.get(), FrameKind::entry, body, kSendMax));
+      TRY(send_frame(socket_.get(), FrameKind::entry, body, kFrameTimeMax));
     }
     return {};
   }
@@ -211,6 +220,96 @@ class Connection {
   Plugin& plugin_;
   os::Fd socket_;
   void* space_ = nullptr;
+};
+
+// Waits for questions on all connections with one thread, and answers them with a few.
+class Server {
+ public:
+  Server(Plugin& plugin, os::Fd listener)
+      : plugin_(plugin), listener_(std::move(listener)), wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
+
+  [[noreturn]] void run() {
+    for (int i = 0; i < kThreads; ++i) std::thread([this] { answer(); }).detach();
+    while (true) {
+      std::vector<pollfd> all{{.fd = wake_.get(), .events = POLLIN, .revents = 0},
+                              {.fd = listener_.get(), .events = POLLIN, .revents = 0}};
+      for (const auto& one : idle_) all.push_back({.fd = one->socket(), .events = POLLIN, .revents = 0});
+      if (::poll(all.data(), all.size(), -1) <= 0) continue;
+      hand_out(all);
+      take_back();
+      if (all[1].revents != 0) welcome();
+    }
+  }
+
+ private:
+  using ConnectionPtr = std::unique_ptr<Connection>;
+  struct Job {
+    ConnectionPtr connection;
+    bool is_last = false;  // it is to be closed
+  };
+
+  // `polled` has the idle ones from its third on, in their order.
+  void hand_out(const std::vector<pollfd>& polled) {
+    std::size_t at = 2;
+    for (auto one = idle_.begin(); one != idle_.end(); ++at) {
+      if (polled[at].revents == 0) {
+        ++one;
+        continue;
+      }
+      push({.connection = std::move(*one)});
+      one = idle_.erase(one);
+    }
+  }
+
+  void take_back() {
+    std::uint64_t count = 0;
+    (void)!::read(wake_.get(), &count, sizeof count);
+    const std::lock_guard hold(lock_);
+    for (ConnectionPtr& one : answered_) idle_.push_back(std::move(one));
+    answered_.clear();
+  }
+
+  void welcome() {
+    os::Fd socket(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
+    if (!socket.is_open()) {
+      // Too many open files, for one: some are closed sooner or later.
+      if (errno != EINTR) std::this_thread::sleep_for(std::chrono::milliseconds(50));
+      return;
+    }
+    idle_.push_back(std::make_unique<Connection>(plugin_, std::move(socket)));
+    if (idle_.size() <= kConnectionsMax) return;
+    push({.connection = std::move(idle_.front()), .is_last = true});
+    idle_.pop_front();
+  }
+
+  void push(Job job) {
+    const std::lock_guard hold(lock_);
+    jobs_.push_back(std::move(job));
+    has_jobs_.notify_one();
+  }
+
+  [[noreturn]] void answer() {
+    while (true) {
+      std::unique_lock hold(lock_);
+      has_jobs_.wait(hold, [this] { return !jobs_.empty(); });
+      Job job = std::move(jobs_.front());
+      jobs_.pop_front();
+      hold.unlock();
+      if (job.is_last || !job.connection->serve_one()) continue;
+      hold.lock();
+      answered_.push_back(std::move(job.connection));
+      const std::uint64_t one = 1;
+      (void)!::write(wake_.get(), &one, sizeof one);
+    }
+  }
+
+  Plugin& plugin_;
+  os::Fd listener_, wake_;
+  std::list<ConnectionPtr> idle_;  // the thread that waits; the one that was used longest ago first
+  std::mutex lock_;
+  std::condition_variable has_jobs_;
+  std::deque<Job> jobs_;
+  std::vector<ConnectionPtr> answered_;
 };
 
 Result<const atoll_storage*> loaded_storage(const PluginServerOptions& options) {
@@ -256,20 +355,10 @@ Result<os::Fd> listening(const std::string& path) {
 
 Result<void> serve_plugin(const PluginServerOptions& options) {
   const atoll_storage* storage = TRY(loaded_storage(options));
-  const os::Fd listener = TRY(listening(options.socket));
+  os::Fd listener = TRY(listening(options.socket));
   // From here on this does not return: threads use the plugin as long as the process lives.
   Plugin plugin(storage, options);
-  while (true) {
-    os::Fd socket(::accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
-    if (!socket.is_open()) {
-      // Too many open files, for one: some are closed sooner or later.
-      if (errno != EINTR) std::this_thread::sleep_for(std::chrono::milliseconds(50));
-      continue;
-    }
-    std::thread([&plugin, connection = std::move(socket)]() mutable {
-      Connection(plugin, std::move(connection)).serve();
-    }).detach();
-  }
+  Server(plugin, std::move(listener)).run();
 }
 
 }  // namespace atl::storage

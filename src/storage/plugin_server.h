@@ -19,9 +19,10 @@ struct PluginServerOptions {
   std::chrono::milliseconds call_max{20'000};
 };
 
-// Loads the plugin, listens and answers, each connection on a thread of its own and one call into the plugin
-// at a time. Returns only if it cannot begin: the plugin cannot be loaded, was built for another interface or
-// has no such storage, or the socket cannot be made.
+// Loads the plugin, listens and answers, with a few threads for all connections and one call into the plugin
+// at a time. Of more than 256 connections that ask nothing, the one that was used longest ago is closed.
+// Returns only if it cannot begin: the plugin cannot be loaded, was built for another interface or has no
+// such storage, or the socket cannot be made.
 Result<void> serve_plugin(const PluginServerOptions& options);
 
 }  // namespace atl::storage

@@ -29,6 +29,12 @@ Result<os::Fd> connected(const std::string& path) {
   return socket;
 }
 
+// False if the other side has closed the connection meanwhile, or says what nobody asked.
+bool is_quiet(int socket) {
+  char byte = 0;
+  return ::recv(socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 && errno == EAGAIN;
+}
+
 Result<vfs::FileEntry> entry_in(std::string_view body) {
   vfs::WireReader reader(body);
   const std::string_view path = TRY(reader.bytes());
@@ -51,7 +57,7 @@ Result<void> PluginStorage::discard(const Options& options, const std::string& s
 }
 
 Result<void> PluginStorage::connect() const {
-  if (socket_.is_open()) return {};
+  if (socket_.is_open() && is_quiet(socket_.get())) return {};
   socket_ = TRY(connected(options_.socket));
   TRY(ask(FrameKind::open, space_));
   return {};

@@ -83,7 +83,7 @@ PluginProcess::PluginProcess(std::string storage)
 
 PluginProcess::~PluginProcess() {
   if (pid_ < 0) return;
-  ::kill(pid_, SIGKILL);
+  ::kill(pid_, SIGTERM);
   ::waitpid(pid_, nullptr, 0);
 }
 
@@ -91,6 +91,16 @@ void PluginProcess::start() {
   ::unlink(socket_.c_str());
   pid_ = ::fork();
   if (pid_ == 0) {
+    // One thread waits for the end, so that the process leaves by _exit(), which counts what it ran.
+    sigset_t end;
+    ::sigemptyset(&end);
+    ::sigaddset(&end, SIGTERM);
+    ::pthread_sigmask(SIG_BLOCK, &end, nullptr);
+    std::thread([end] {
+      int which = 0;
+      ::sigwait(&end, &which);
+      ::_exit(0);
+    }).detach();
     const auto served = serve_plugin({.library = ATOLL_TEST_PLUGIN,
                                       .storage = storage_,
                                       .socket = socket_,

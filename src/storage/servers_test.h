@@ -2,6 +2,8 @@
 
 #include <sys/types.h>
 
+#include <filesystem>
+#include <iterator>
 #include <memory>
 #include <string>
 
@@ -48,8 +50,16 @@ class PluginProcess {
   void start();
   // Waits for its end; gives the status of waitpid().
   int wait();
+  // How many it has.
+  std::size_t threads() const { return entries("task"); }
+  std::size_t descriptors() const { return entries("fd"); }
 
  private:
+  std::size_t entries(const std::string& of) const {
+    const std::filesystem::directory_iterator all("/proc/" + std::to_string(pid_) + "/" + of), end;
+    return static_cast<std::size_t>(std::distance(all, end));
+  }
+
   vfs::TemporaryDirectory directory_;
   std::string storage_, socket_;
   pid_t pid_ = -1;

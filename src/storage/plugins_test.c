@@ -104,16 +104,59 @@ static int lie(void* of, atoll_storage_visit visit, void* visitor, atoll_storage
   return 0;
 }
 
+/* Fails without a word, except at what "wordless" is not asked for: a space "opens" opens. */
+static void* open_nothing(const char* directory, const char* name, atoll_storage_write why, void* to) {
+  static int place;
+  (void)directory, (void)why, (void)to;
+  return strcmp(name, "opens") == 0 ? &place : NULL;
+}
+
+static int load_nothing(void* of, atoll_storage_visit visit, void* visitor, atoll_storage_write why,
+                        void* to) {
+  (void)of, (void)visit, (void)visitor, (void)why, (void)to;
+  return 1;
+}
+
+static int apply_nothing(void* of, const struct atoll_storage_change* changes, size_t count,
+                         atoll_storage_write why, void* to) {
+  (void)of, (void)changes, (void)count, (void)why, (void)to;
+  return 1;
+}
+
+static int discard_nothing(const char* directory, const char* name, atoll_storage_write why, void* to) {
+  (void)directory, (void)name, (void)why, (void)to;
+  return 1;
+}
+
+static int discard_space(const char* directory, const char* name, atoll_storage_write why, void* to) {
+  (void)directory;
+  if (strcmp(name, "kept") == 0) {
+    say(why, to, "this one stays");
+    return 1;
+  }
+  for (struct space* one = spaces; one != NULL; one = one->next)
+    if (strcmp(one->name, name) == 0) one->name[0] = '\0';
+  return 0;
+}
+
 static const struct atoll_storage storages[] = {
     {"memory", open_space, load, apply, close_space, NULL},
     {"crasher", open_space, load, crash, close_space, NULL},
     {"hanger", open_space, load, hang, close_space, NULL},
     {"refuser", open_space, load, refuse, close_space, NULL},
     {"liar", open_space, lie, apply, close_space, NULL},
+    {"wordless", open_nothing, load_nothing, apply_nothing, close_space, discard_nothing},
+    {"discarder", open_space, load, apply, close_space, discard_space},
 };
 
 const struct atoll_storage_table* atoll_storage_plugin(void) {
+#ifdef PLUGIN_IS_NEWER
+  static const struct atoll_storage_table table = {ATOLL_STORAGE_ABI + 1, 1, storages};
+#elif defined PLUGIN_IS_EMPTY
+  static const struct atoll_storage_table table = {ATOLL_STORAGE_ABI, 0, storages};
+#else
   static const struct atoll_storage_table table = {ATOLL_STORAGE_ABI, sizeof storages / sizeof *storages,
                                                    storages};
+#endif
   return &table;
 }
