@@ -3,6 +3,7 @@
 #include <archive.h>
 #include <archive_entry.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -58,8 +59,11 @@ long Inflater::take(archive* reader, void* self, const void** bytes) {
   return got;
 }
 
-Result<std::unique_ptr<Inflater>> Inflater::open(int fd, const ArchiveLimits& limits) {
-  std::unique_ptr<Inflater> self(new Inflater(fd, limits));
+Result<std::unique_ptr<Inflater>> Inflater::open(int fd, const ArchiveLimits& limits, Moved moved) {
+  std::unique_ptr<Inflater> self(new Inflater(fd, limits, std::move(moved)));
+  struct stat info {};
+  if (::fstat(fd, &info) < 0) return fail(errno_error(errno, "look at the archive"));
+  if (S_ISREG(info.st_mode)) self->bytes_all_ = static_cast<std::uint64_t>(info.st_size);
   self->in_.resize(kBlockBytes);
   self->out_.resize(kBlockBytes);
   self->reader_ = archive_read_new();
@@ -85,6 +89,7 @@ Result<std::unique_ptr<Inflater>> Inflater::open(int fd, const ArchiveLimits& li
 
 Result<std::string_view> Inflater::next() {
   if (empty_) return std::string_view();
+  if (moved_) TRY(moved_(bytes_in_, bytes_all_));
   const la_ssize_t got = archive_read_data(reader_, out_.data(), out_.size());
   if (got < 0) return fail(Code::invalid_argument, "the archive is damaged: " + reason(reader_));
   bytes_out_ += static_cast<std::uint64_t>(got);

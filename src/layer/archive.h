@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -23,12 +24,15 @@ struct ArchiveLimits {
   std::uint64_t ratio_from_bytes = 256ULL << 20;
 };
 
+// Hears how many bytes of all there are so far. Its error ends the work with that error.
+using Moved = std::function<Result<void>(std::uint64_t so_far, std::uint64_t all)>;
+
 // The bytes of a file, decompressed if it is gzip, zstd, xz or bzip2 (once: an archive in an archive in an
 // archive is refused), counted and hashed on the way.
 class Inflater {
  public:
-  // Borrows `fd`, reads from its position.
-  static Result<std::unique_ptr<Inflater>> open(int fd, const ArchiveLimits& limits);
+  // Borrows `fd`, reads from its position. `moved` hears of compressed bytes; 0 of them in all: nobody knows.
+  static Result<std::unique_ptr<Inflater>> open(int fd, const ArchiveLimits& limits, Moved moved = {});
   Inflater(const Inflater&) = delete;
   Inflater& operator=(const Inflater&) = delete;
   ~Inflater();
@@ -39,14 +43,16 @@ class Inflater {
   Result<std::string> finish();
 
  private:
-  Inflater(int fd, const ArchiveLimits& limits) : fd_(fd), limits_(limits) {}
+  Inflater(int fd, const ArchiveLimits& limits, Moved moved)
+      : fd_(fd), limits_(limits), moved_(std::move(moved)) {}
   static long take(archive* reader, void* self, const void** bytes);
 
   int fd_;
   ArchiveLimits limits_;
+  Moved moved_;
   archive* reader_ = nullptr;
   std::string in_, out_;
-  std::uint64_t bytes_in_ = 0, bytes_out_ = 0;
+  std::uint64_t bytes_in_ = 0, bytes_out_ = 0, bytes_all_ = 0;
   bool empty_ = false;
   Sha256 hash_;
 };

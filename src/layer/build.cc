@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "base/clock.h"
+#include "layer/build_position.h"
 #include "layer/debian.h"
 #include "layer/walk.h"
 #include "os/file.h"
@@ -52,23 +53,26 @@ std::string reach_of(const Step& step) {
 class Build {
  public:
   Build(Store& store, const Recipe& recipe, StepRunner& runner, Interrupt& interrupt,
-        const BuildOptions& options, Claim claim)
+        const BuildOptions& options, const Positioned& moved, Claim claim)
       : store_(store),
         recipe_(recipe),
         runner_(runner),
         interrupt_(interrupt),
         options_(options),
+        moved_(moved),
         claim_(std::move(claim)) {}
 
   Result<BuildResult> run() {
     Stack& stack = result_.stack;
     stack.name = recipe_.name;
+    position_.layers = recipe_.steps.size() + (recipe_.from.empty() ? 1 : 0);
     TRY_CONTEXT(fmt::format("build '{}'", recipe_.name), recipe_.from.empty() ? bottom() : start_from());
     for (std::size_t i = 0; i < recipe_.steps.size(); ++i) {
       TRY(interrupt_.check());
       TRY_CONTEXT(fmt::format("step {}", i + 1), step(recipe_.steps[i], i));
     }
     TRY(interrupt_.check());
+    move_to(position_.layers);
     stack.source = "build";
     stack.recipe = name_of(recipe_, below_);
     stack.created_at = to_rfc3339(Clock::machine().now());
@@ -82,6 +86,12 @@ class Build {
  private:
   void say(const std::string& line) const {
     if (options_.progress) options_.progress(line);
+  }
+
+  // At a layer, of which nothing is there yet.
+  void move_to(std::size_t layer) {
+    position_ = {.layer = layer, .layers = position_.layers};
+    if (moved_) moved_(position_);
   }
 
   Result<void> start_from() {
@@ -128,10 +138,11 @@ class Build {
     for (const std::string& path : sources) key.update(TRY(os::read_file(path)));
     const std::string name = key.finish();
     const std::string what = fmt::format("Debian {} and {} packages", suite, recipe_.packages.size());
+    move_to(0);
     if (TRY(reuse(name, what))) return {};
     say(what);
     Draft draft = TRY(store_.draft());
-    TRY(make_debian(recipe_, suite, sources, draft, store_.owners(), interrupt_, options_));
+    TRY(make_debian(recipe_, suite, sources, draft, store_.owners(), interrupt_, options_, moved_));
     return keep(std::move(draft), name);
   }
 
@@ -142,6 +153,7 @@ class Build {
     key.update(step.run);
     const std::string name = key.finish();
     const std::string what = fmt::format("step {} of {}", index + 1, recipe_.steps.size());
+    move_to(index + (recipe_.from.empty() ? 1 : 0));
     if (TRY(reuse(name, what))) return {};
     say(what + ": " + step.run.substr(0, step.run.find('\n')));
     Draft draft = TRY(store_.draft());
@@ -156,8 +168,10 @@ class Build {
   StepRunner& runner_;
   Interrupt& interrupt_;
   const BuildOptions& options_;
+  const Positioned& moved_;
   Claim claim_;
   std::string below_;  // what made what it starts from
+  BuildPosition position_;
   BuildResult result_;
 };
 
@@ -217,7 +231,12 @@ Result<void> tidy(int tree, OverlayAttributes attributes, std::int64_t epoch) {
 
 Result<BuildResult> build(Store& store, const Recipe& recipe, StepRunner& runner, Interrupt& interrupt,
                           const BuildOptions& options) {
-  return Build(store, recipe, runner, interrupt, options, TRY(store.claim())).run();
+  return build(store, recipe, runner, interrupt, options, {});
+}
+
+Result<BuildResult> build(Store& store, const Recipe& recipe, StepRunner& runner, Interrupt& interrupt,
+                          const BuildOptions& options, const Positioned& moved) {
+  return Build(store, recipe, runner, interrupt, options, moved, TRY(store.claim())).run();
 }
 
 }  // namespace atl::layer

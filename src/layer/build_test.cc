@@ -286,6 +286,27 @@ TEST(DebianWordsTest, CountsPackages) {
   EXPECT_EQ(words.reason(), "");
 }
 
+TEST(DebianWordsTest, TheShareOnlyGrows) {
+  std::vector<double> shares;
+  std::size_t last_done = 0, last_all = 0;
+  DebianWords words({}, [&](double share, std::size_t done, std::size_t all) {
+    shares.push_back(share);
+    last_done = done, last_all = all;
+  });
+  words.hear("Unpacking early (1.0) ...");
+  EXPECT_THAT(shares, testing::IsEmpty()) << "of how many nobody has said";
+  for (const int count : {4, 10}) {
+    words.hear(fmt::format("0 upgraded, {} newly installed, 0 to remove and 0 not upgraded.", count));
+    for (int i = 0; i < count; ++i) words.hear(fmt::format("Unpacking package{} (1.0) ...", i));
+    for (int i = 0; i < count; ++i) words.hear(fmt::format("Setting up package{} (1.0) ...", i));
+  }
+  EXPECT_TRUE(std::ranges::is_sorted(shares));
+  EXPECT_GT(shares.front(), 0);
+  EXPECT_DOUBLE_EQ(shares.back(), 1);
+  EXPECT_EQ(last_done, 10U);
+  EXPECT_EQ(last_all, 10U);
+}
+
 TEST_F(BuildTest, AnInterruptEndsTheProgram) {
   if (::geteuid() != 0) GTEST_SKIP() << "needs root";
   program("echo 'I: started' >&2; exec sleep 600");

@@ -132,6 +132,7 @@ void DebianWords::hear(const std::string& line) {
     const std::size_t start = line.find_last_of(' ', at - 1) + 1;
     wanted_ = static_cast<std::size_t>(std::strtoul(line.c_str() + start, nullptr, 10));
     unpacked_ = set_up_ = 0;
+    ++stage_;
   }
   if (!word_after(line, "Unpacking ").empty()) return count(unpacked_, "unpacked");
   if (!word_after(line, "Setting up ").empty()) return count(set_up_, "set up");
@@ -159,6 +160,12 @@ void DebianWords::note(const std::string& cause) {
 
 void DebianWords::count(std::size_t& counter, std::string_view deed) {
   ++counter;
+  // Packages that every Debian has come first, and take less of the time than all the others.
+  if (const std::size_t all = 2 * wanted_, done = std::min(all, unpacked_ + set_up_); counted_ && all > 0) {
+    const double share = static_cast<double>(done) / static_cast<double>(all);
+    constexpr double kFirst = 0.3;
+    counted_(stage_ <= 1 ? share * kFirst : kFirst + share * (1 - kFirst), done / 2, wanted_);
+  }
   if (counter % kStride == 0 || counter == wanted_)
     say(wanted_ >= counter ? fmt::format("mmdebstrap: {} {} of {} packages", deed, counter, wanted_)
                            : fmt::format("mmdebstrap: {} {} packages", deed, counter));
@@ -208,7 +215,7 @@ Result<std::string> machine_suite() {
 
 Result<void> make_debian(const Recipe& recipe, const std::string& suite,
                          const std::vector<std::string>& sources, Draft& draft, Owners owners,
-                         Interrupt& interrupt, const BuildOptions& options) {
+                         Interrupt& interrupt, const BuildOptions& options, const Positioned& moved) {
   if (!os::exists(options.debian_program))
     return fail(Code::unsupported,
                 "mmdebstrap is not installed: scripts/setup environments, or apt-get install mmdebstrap");
@@ -227,7 +234,10 @@ Result<void> make_debian(const Recipe& recipe, const std::string& suite,
   archive.write.reset();
   words.write.reset();
   interrupt.on_raise([pid = child.pid] { ::kill(-pid, SIGTERM); });
-  DebianWords heard(options.progress);
+  DebianWords heard(options.progress, [&](double share, std::size_t done, std::size_t all) {
+    if (!moved) return;
+    moved({.layer = 0, .layers = recipe.steps.size() + 1, .share = share, .done = done, .all = all});
+  });
   std::thread reader([&] { relay_lines(words.read.get(), heard); });
   auto extracted = extract(archive.read.get(), draft.tree(), owners, Whiteouts::none, ArchiveLimits{});
   archive.read.reset();

@@ -8,6 +8,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <boost/json.hpp>
 #include <cerrno>
 #include <memory>
@@ -40,9 +41,20 @@ struct Sink {
   }
 };
 
+// What was read of what will be, for whoever waits.
+struct Meter {
+  const Moved& moved;
+  std::uint64_t all = 0, so_far = 0;
+
+  Result<void> add(std::size_t bytes) {
+    so_far += bytes;
+    return moved ? moved(std::min(so_far, all), all) : Result<void>();
+  }
+};
+
 class TarWriter {
  public:
-  explicit TarWriter(Sink& sink) : writer_(archive_write_new(), &archive_write_free) {
+  TarWriter(Sink& sink, Meter& meter) : meter_(meter), writer_(archive_write_new(), &archive_write_free) {
     archive_write_set_format_pax_restricted(writer_.get());
     archive_write_set_options(writer_.get(), "hdrcharset=BINARY");
     archive_write_set_bytes_per_block(writer_.get(), 1 << 18);
@@ -63,6 +75,7 @@ class TarWriter {
       if (got == 0) return {};
       if (archive_write_data(writer_.get(), block.data(), static_cast<std::size_t>(got)) != got)
         return broken();
+      TRY(meter_.add(static_cast<std::size_t>(got)));
     }
   }
   Result<void> bytes(std::string_view text) {
@@ -81,6 +94,7 @@ class TarWriter {
     return fail(Code::unavailable,
                 fmt::format("the archive cannot be written: {}", why == nullptr ? "" : why));
   }
+  Meter& meter_;
   std::unique_ptr<archive, int (*)(archive*)> writer_;
 };
 
@@ -137,8 +151,8 @@ class TreeWriter {
   Owners owners_;
 };
 
-Result<void> write_tree(int tree, Sink& sink, Owners owners) {
-  TarWriter tar(sink);
+Result<void> write_tree(int tree, Sink& sink, Owners owners, Meter& meter) {
+  TarWriter tar(sink, meter);
   TreeWriter writer(tar, owners);
   TRY(walk(tree, attributes_for(owners), [&](const Entry& entry, int fd) { return writer.add(entry, fd); }));
   return tar.finish();
@@ -162,8 +176,8 @@ std::string architecture() {
 
 class OciWriter {
  public:
-  OciWriter(Store& store, const Stack& stack, int out)
-      : store_(store), stack_(stack), sink_{.fd = out}, tar_(sink_) {}
+  OciWriter(Store& store, const Stack& stack, int out, Meter& meter)
+      : store_(store), stack_(stack), meter_(meter), sink_{.fd = out}, tar_(sink_, meter) {}
 
   Result<void> write() {
     TRY(document("oci-layout", R"({"imageLayoutVersion":"1.0.0"})"));
@@ -205,7 +219,7 @@ class OciWriter {
     const os::Fd tree = TRY(os::open(store_.path(digest).c_str(), O_RDONLY | O_DIRECTORY));
     const os::Fd file = TRY(os::open_at(draft.room(), "blob", O_RDWR | O_CREAT | O_EXCL, 0600));
     Sink sink{.fd = file.get()};
-    TRY(write_tree(tree.get(), sink, store_.owners()));
+    TRY(write_tree(tree.get(), sink, store_.owners(), meter_));
     if (::lseek(file.get(), 0, SEEK_SET) < 0) return fail(errno_error(errno, "read a layer"));
     Blob blob{sink.hash.finish(), sink.bytes};
     TRY(place("blobs/sha256/" + blob.digest, blob.bytes));
@@ -237,26 +251,34 @@ class OciWriter {
 
   Store& store_;
   const Stack& stack_;
+  Meter& meter_;
   Sink sink_;
   TarWriter tar_;
 };
 
 }  // namespace
 
-Result<void> export_stack(Store& store, const Stack& stack, ExportFormat format, int out) {
+Result<void> export_stack(Store& store, const Stack& stack, ExportFormat format, int out,
+                          const Moved& moved) {
   // What is being written must not be collected meanwhile.
   const Claim claim = TRY(store.claim());
   TRY(store.extend(claim, stack.layers));
-  if (format == ExportFormat::oci) return OciWriter(store, stack, out).write();
+  Meter meter{.moved = moved};
+  for (const std::string& digest : stack.layers) meter.all += TRY(store.find(digest)).bytes;
+  if (format == ExportFormat::oci) {
+    meter.all *= 2;  // each layer into a file of its own, and from there
+    return OciWriter(store, stack, out, meter).write();
+  }
   const Draft whole = TRY(store.draft());
   for (const std::string& digest : stack.layers) {
     const os::Fd tree = TRY(os::open(store.path(digest).c_str(), O_RDONLY | O_DIRECTORY));
     const Draft draft = TRY(store.draft());
+    TRY(meter.add(0));
     TRY(link_tree(tree.get(), draft.tree(), store.owners()));
     TRY(merge(draft.tree(), whole.tree(), Below::nothing, store.owners()));
   }
   Sink sink{.fd = out};
-  return write_tree(whole.tree(), sink, store.owners());
+  return write_tree(whole.tree(), sink, store.owners(), meter);
 }
 
 }  // namespace atl::layer

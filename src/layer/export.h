@@ -3,6 +3,7 @@
 #include <string>
 
 #include "base/result.h"
+#include "layer/archive.h"
 #include "layer/store.h"
 
 namespace atl::layer {
@@ -14,6 +15,8 @@ enum class ExportFormat : std::uint8_t {
 
 // Writes the environment to the descriptor. The same stack gives the same bytes. Layers are read as they are
 // stored; one that is damaged is noticed by its digest only when it is imported again or verified.
-Result<void> export_stack(Store& store, const Stack& stack, ExportFormat format, int out);
+// `moved` hears of bytes that were read and written, about.
+Result<void> export_stack(Store& store, const Stack& stack, ExportFormat format, int out,
+                          const Moved& moved = {});
 
 }  // namespace atl::layer

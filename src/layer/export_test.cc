@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+
 #include "layer/import.h"
 #include "layer/layer_harness.h"
 #include "layer/tar_bytes.h"
@@ -57,6 +59,29 @@ TEST_F(ExportTest, SaysWhatCannotBeWritten) {
   for (const ExportFormat format : {ExportFormat::oci, ExportFormat::tar})
     EXPECT_FALSE(export_stack(*store_, stack_, format, null.get()));
   EXPECT_EQ(incoming(), 0U);
+}
+
+TEST_F(ExportTest, TellsHowFarItIsAndCanBeGivenUp) {
+  const os::Fd null = *os::open("/dev/null", O_WRONLY);
+  for (const ExportFormat format : {ExportFormat::oci, ExportFormat::tar}) {
+    std::vector<std::uint64_t> heard;
+    std::uint64_t all = 0;
+    const auto listen = [&](std::uint64_t so_far, std::uint64_t of) -> Result<void> {
+      heard.push_back(so_far), all = of;
+      return {};
+    };
+    ASSERT_TRUE(export_stack(*store_, stack_, format, null.get(), listen));
+    EXPECT_TRUE(std::ranges::is_sorted(heard));
+    EXPECT_GT(heard.back(), 0U);
+    EXPECT_LE(heard.back(), all);
+    const auto give_up = [](std::uint64_t, std::uint64_t) -> Result<void> {
+      return fail(Code::canceled, "interrupted");
+    };
+    auto given_up = export_stack(*store_, stack_, format, null.get(), give_up);
+    ASSERT_FALSE(given_up);
+    EXPECT_EQ(given_up.error().code(), Code::canceled);
+    EXPECT_EQ(incoming(), 0U);
+  }
 }
 
 TEST_F(ExportTest, AnImageComesBackAsTheSameLayers) {

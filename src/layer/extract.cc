@@ -57,6 +57,7 @@ class Extraction {
     const char* raw = archive_entry_pathname(entry);
     if (raw == nullptr) return fail(Code::invalid_argument, "the archive has an entry without a name");
     const std::string path = TRY(clean_path(raw));
+    // Whiteouts count, too: an archive of nothing else is not empty.
     ++extracted_.entries;
     if (whiteouts_ == Whiteouts::oci) {
       const Split at = split(path);
@@ -70,6 +71,8 @@ class Extraction {
       case AE_IFCHR:
       case AE_IFBLK:
       case AE_IFIFO:
+      // A device in a layer would be a hole in the wall, and the others are nothing without the process that
+      // made them.
       case AE_IFSOCK: ++extracted_.devices_dropped; return {};
       default: return fail(bad(path, "is of an unknown kind"));
     }
@@ -86,6 +89,7 @@ class Extraction {
   // The directory to put something into; made if the archive forgot it.
   Result<int> parent_of(const std::string& path, const std::string& parent) {
     if (parent.empty()) return tree_;
+    // Archives name the files of one directory one after the other.
     if (last_.is_open() && parent == last_path_) return last_.get();
     auto opened = os::open_beneath(tree_, parent.c_str(), O_RDONLY | O_DIRECTORY);
     if (!opened) {
@@ -111,6 +115,7 @@ class Extraction {
         above = std::move(*opened);
       }
       const int dir = above.is_open() ? above.get() : tree_;
+      // Closed to others until it gets its real mode at the end.
       if (::mkdirat(dir, at.name.c_str(), 0700) == 0)
         directories_.emplace(part, DirectoryStamp{});
       else if (errno != EEXIST)
@@ -122,6 +127,7 @@ class Extraction {
   Result<std::pair<uid_t, gid_t>> owner(const std::string& path, archive_entry* entry) {
     const la_int64_t uid = archive_entry_uid(entry);
     const la_int64_t gid = archive_entry_gid(entry);
+    // Ids beyond have no place in the map of a sandbox: files of theirs could not be shown.
     if (uid < 0 || gid < 0 || uid >= kIdsMax || gid >= kIdsMax)
       return fail(
           bad(path, fmt::format("belongs to {}:{}; a sandbox has the ids 0 to {}", uid, gid, kIdsMax - 1)));
@@ -146,6 +152,7 @@ class Extraction {
     const void* value = nullptr;
     std::size_t size = 0;
     while (archive_entry_xattr_next(entry, &name, &value, &size) == ARCHIVE_OK) {
+      // Capabilities and the like need root to set them, and mean nothing on a user's own files.
       const bool settable = owners_ == Owners::kept || std::string_view(name).starts_with("user.");
       if (is_kept_attribute(name) && settable && size <= 65536)
         kept[name] = std::string(static_cast<const char*>(value), size);
@@ -184,12 +191,14 @@ class Extraction {
     for (;;) {
       const TarReader::Piece piece = TRY(reader.content());
       if (piece.bytes.empty()) break;
+      // In this order, so that nothing overflows.
       if (piece.offset > size || piece.bytes.size() > size - piece.offset)
         return fail(bad(path, "holds more than it says"));
       if (::lseek(out.get(), static_cast<off_t>(piece.offset), SEEK_SET) < 0)
         return fail(errno_error(errno, "unpack into a layer"));
       TRY_CONTEXT("unpack", os::write_all(out.get(), piece.bytes));
     }
+    // A hole at the end of a sparse file has no piece that would make it.
     if (::ftruncate(out.get(), static_cast<off_t>(size)) < 0)
       return fail(errno_error(errno, "unpack into a layer"));
     // The owner first: changing it takes set-uid bits and capabilities away.
@@ -213,6 +222,8 @@ class Extraction {
         TRY(make_room(dir, path, at.name, &replaces));
         if (::mkdirat(dir, at.name.c_str(), 0700) < 0)
           return fail(errno_error(errno, "unpack into a layer").with_detail(path));
+        // A whiteout and then a directory of that name: the directory stands for itself, without what is
+        // below.
         if (replaces) {
           const os::Fd made = TRY(os::open_beneath(dir, at.name.c_str(), O_RDONLY | O_DIRECTORY));
           TRY(mark_opaque(made.get(), attributes_for(owners_)));
@@ -245,6 +256,7 @@ class Extraction {
   Result<void> hard_link(const std::string& path, archive_entry* entry) {
     const std::string target = TRY(clean_path(archive_entry_hardlink(entry)));
     if (path.empty() || target.empty()) return fail(bad(path, "is a hard link to a directory"));
+    // Some formats allow it; which of the two contents is meant would be the reader's choice.
     if (archive_entry_size_is_set(entry) != 0 && archive_entry_size(entry) > 0)
       return fail(bad(path, "is a hard link with content of its own"));
     const Split from = split(target);
@@ -259,6 +271,7 @@ class Extraction {
     struct stat info {};
     if (::fstatat(source, from.name.c_str(), &info, AT_SYMLINK_NOFOLLOW) < 0)
       return fail(bad(path, fmt::format("is a hard link to '{}', which did not come before", target)));
+    // A hard link to a symbolic link would let a later entry write through it.
     if (!S_ISREG(info.st_mode))
       return fail(bad(path, fmt::format("is a hard link to '{}', which is no file", target)));
     const Split at = split(path);
@@ -285,6 +298,7 @@ class Extraction {
     if (::fstatat(dir, name.c_str(), &there, AT_SYMLINK_NOFOLLOW) < 0)
       return make_whiteout(dir, name.c_str());
     if (is_whiteout(there)) return fail(bad(shown, "comes twice"));
+    // This layer has put something there itself: that wins, and hides what is below anyway.
     if (!S_ISDIR(there.st_mode)) return {};
     const os::Fd made = TRY(os::open_beneath(dir, name.c_str(), O_RDONLY | O_DIRECTORY));
     return mark_opaque(made.get(), attributes_for(owners_));
@@ -335,17 +349,13 @@ Result<std::string> clean_path(std::string_view name) {
 
 Result<Extracted> extract(int archive_fd, int tree, Owners owners, Whiteouts whiteouts,
                           const ArchiveLimits& limits, const Moved& moved) {
-  struct stat info {};
-  if (::fstat(archive_fd, &info) < 0) return fail(errno_error(errno, "look at the archive"));
-  const auto bytes = TRY(Inflater::open(archive_fd, limits));
+  const auto bytes = TRY(Inflater::open(archive_fd, limits, moved));
   const auto reader = TRY(TarReader::open(*bytes, limits));
   Extraction extraction(tree, owners, whiteouts);
   for (;;) {
     archive_entry* entry = TRY(reader->next());
     if (entry == nullptr) break;
     TRY(extraction.add(entry, *reader));
-    const off_t at = moved ? ::lseek(archive_fd, 0, SEEK_CUR) : -1;
-    if (at >= 0) moved(static_cast<std::uint64_t>(at), static_cast<std::uint64_t>(info.st_size));
   }
   Extracted done = TRY(extraction.finish());
   done.digest = TRY(bytes->finish());

@@ -30,9 +30,7 @@ enum class Whiteouts : std::uint8_t { oci, none };
 // directory, two entries of one name (a directory may come again), hard links to anything but a file that
 // came before, owners beyond kIdsMax, whatever the limits forbid, and archives that libarchive does not read
 // without a doubt. Set-uid bits stay: the environment's `sudo` decides whether they mean anything. A failure
-// leaves the tree half-filled. `moved` hears after each entry how many bytes of the archive were read, and
-// how many it has.
-using Moved = std::function<void(std::uint64_t so_far, std::uint64_t all)>;
+// leaves the tree half-filled. `moved` hears how many bytes of the archive were read, and how many it has.
 Result<Extracted> extract(int archive_fd, int tree, Owners owners, Whiteouts whiteouts,
                           const ArchiveLimits& limits, const Moved& moved = {});
 

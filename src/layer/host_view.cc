@@ -194,6 +194,9 @@ Result<void> build_skeleton(const std::string& target) {
   for (const char* dir : {"tmp", "var/tmp", "run/lock"}) ::chmod((root / dir).c_str(), 01777);
   for (const char* name : {".bashrc", ".profile", ".bash_logout"})
     TRY(copy_entry(fs::path("/etc/skel") / name, root / "home/user" / name, 0));
+  // As the distribution gives them to a new machine; root's own here are the operator's.
+  for (const std::string name : {".bashrc", ".profile"})
+    TRY(copy_entry("/usr/share/base-files/dot" + name, root / "root" / name, 0));
   for (const char* name : {"home/user", "home/user/.bashrc", "home/user/.profile", "home/user/.bash_logout"})
     if (::lchown((root / name).c_str(), 1000, 1000) < 0 && errno != ENOENT && errno != EPERM &&
         errno != EINVAL)

@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "layer/layer_harness.h"
+#include "os/file.h"
 
 namespace atl::layer {
 namespace {
@@ -56,6 +57,10 @@ TEST_F(HostViewTest, HoldsNothingOfTheHostsOwn) {
     for (const auto& entry : std::filesystem::directory_iterator(root_ + "/" + path))
       EXPECT_THAT(entry.path().filename().string(), testing::AnyOf(".bashrc", ".profile", ".bash_logout"));
   EXPECT_EQ(text("etc/hostname"), "sandbox\n");
+  // What stands in root's home is the distribution's.
+  if (std::filesystem::exists("/usr/share/base-files/dot.bashrc")) {
+    EXPECT_EQ(text("root/.bashrc"), os::read_file("/usr/share/base-files/dot.bashrc").value());
+  }
 }
 
 TEST_F(HostViewTest, HasAccountsOfItsOwn) {

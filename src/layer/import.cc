@@ -57,6 +57,7 @@ class Import {
     say("unpacking " + file.substr(file.rfind('/') + 1));
     const Extracted done = TRY(
         extract(in.get(), draft.tree(), store_.owners(), Whiteouts::none, options_.limits, options_.moved));
+    // Most likely the wrong file: as an environment it would have no programs at all.
     if (done.entries == 0) return fail(Code::invalid_argument, "the archive is empty");
     const Bundle kind = bundle_kind(draft.tree());
     if (kind != Bundle::none) return bundle(draft.tree(), kind);
@@ -120,6 +121,7 @@ class Import {
     const std::size_t slash = path.rfind('/');
     const std::string parent = slash == std::string::npos ? "." : path.substr(0, slash);
     const os::Fd dir = TRY(os::open_beneath(tree, parent.c_str(), O_RDONLY | O_DIRECTORY));
+    // Removing a name changes the time of its directory, and that is part of the digest of the layer.
     struct stat before {};
     if (::fstat(dir.get(), &before) < 0) return fail(errno_error(errno, "unpack into a layer"));
     TRY(os::remove_tree(dir.get(), slash == std::string::npos ? path : path.substr(slash + 1)));
@@ -134,6 +136,8 @@ class Import {
     if (::fstat(blob.get(), &info) < 0 || !S_ISREG(info.st_mode))
       return fail(Code::invalid_argument, fmt::format("the image is damaged: '{}' is no file", layer.path));
     if (!layer.digest.empty()) {
+      // Before it is unpacked: a damaged file is told as such, and not by what the archive reader makes of
+      // it.
       if (TRY(digest_of_file(blob.get())) != layer.digest)
         return fail(Code::invalid_argument,
                     fmt::format("the image is damaged: a layer has not the digest sha256:{}", layer.digest));

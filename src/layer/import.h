@@ -17,7 +17,7 @@ struct ImportOptions {
   ArchiveLimits limits;
   // Lines for people, as the work goes on.
   std::function<void(const std::string&)> progress;
-  // How far the archive or the layer is that is being unpacked, in bytes.
+  // How far the archive or the layer is that is being unpacked, in bytes. An error ends the import.
   Moved moved;
 };
 

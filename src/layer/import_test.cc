@@ -16,7 +16,9 @@ namespace atl::layer {
 namespace {
 
 using testing::ElementsAre;
+using testing::Gt;
 using testing::HasSubstr;
+using testing::IsEmpty;
 using testing::SizeIs;
 
 std::string gzip(std::string_view bytes) {
@@ -156,13 +158,31 @@ TEST_F(ImportTest, RefusesOwnersBeyondTheRange) {
 TEST_F(ImportTest, TellsHowFarItIs) {
   std::vector<std::uint64_t> heard;
   std::uint64_t all = 0;
-  options_.moved = [&](std::uint64_t so_far, std::uint64_t of) { heard.push_back(so_far), all = of; };
-  const std::string bytes = TarBytes().file("a").file("b").file("c").finish();
+  options_.moved = [&](std::uint64_t so_far, std::uint64_t of) -> Result<void> {
+    heard.push_back(so_far), all = of;
+    return {};
+  };
+  // One file alone is larger than what is read at once.
+  const std::string bytes = TarBytes().file("a").file("b", std::string(3 << 20, 'b')).file("c").finish();
   ASSERT_TRUE(import(bytes));
-  ASSERT_THAT(heard, SizeIs(3));
+  ASSERT_THAT(heard, SizeIs(Gt(10U)));
   EXPECT_TRUE(std::ranges::is_sorted(heard));
   EXPECT_EQ(all, bytes.size());
   EXPECT_LE(heard.back(), all);
+}
+
+TEST_F(ImportTest, OneThatIsGivenUpLeavesNothing) {
+  int heard = 0;
+  options_.moved = [&](std::uint64_t, std::uint64_t) -> Result<void> {
+    if (++heard < 4) return {};
+    return fail(Code::canceled, "interrupted");
+  };
+  auto given_up = import(TarBytes().file("a", std::string(3 << 20, 'a')).finish());
+  ASSERT_FALSE(given_up);
+  EXPECT_EQ(given_up.error().code(), Code::canceled);
+  EXPECT_EQ(heard, 4);
+  EXPECT_THAT(*store_->layers(), IsEmpty());
+  EXPECT_THAT(*store_->stacks(), IsEmpty());
 }
 
 TEST_F(ImportTest, DropsDevicesAndCountsThem) {
