@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <ctime>
 #include <fstream>
+#include <iostream>
 #include <random>
 #include <set>
 #include <string>
@@ -124,6 +125,13 @@ void report(const char* name, std::size_t count, double build, std::uint64_t mem
       times[times.size() / 2], times[times.size() * 95 / 100], own[own.size() / 2],
       own[own.size() * 95 / 100]);
   std::fflush(stdout);
+}
+
+// Building takes long and may be done on a busy machine; every line of input after it measures the searches
+// once more, when the machine is quiet.
+template <class Measure>
+void measure_again(Measure measure) {
+  for (std::string line; std::getline(std::cin, line);) measure();
 }
 
 inline std::vector<Vector> some(Source& source, std::size_t count) {

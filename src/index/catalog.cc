@@ -12,6 +12,7 @@
 #include "base/json.h"
 #include "base/utf8.h"
 #include "index/catalog_schema.h"
+#include "index/query_words.h"
 
 namespace atl::index {
 namespace {
@@ -397,6 +398,18 @@ Result<Catalog::Changes> Catalog::remove(const Place& place, const std::vector<s
   return changes;
 }
 
+Result<std::vector<std::string>> Catalog::lacking(const Place& place, const std::string& kind,
+                                                  const std::vector<std::string>& ids) {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::string> missing;
+  TRY(database_.query(
+      "SELECT value FROM json_each(?3) WHERE NOT EXISTS (SELECT 1 FROM documents WHERE place=?1 AND kind=?2 "
+      "AND "
+      "id=value)",
+      [&](const store::Row& row) { missing.push_back(row.text(0)); }, place.id, kind, json_list(ids)));
+  return missing;
+}
+
 Result<std::vector<Catalog::Stale>> Catalog::stale(const Place& place, std::size_t count) {
   const std::lock_guard lock(mutex_);
   std::vector<Stale> all;
@@ -527,7 +540,7 @@ Result<bool> Catalog::matches(PlaceId place, std::uint64_t number, const VectorQ
 Result<std::vector<std::uint64_t>> Catalog::by_words(const Place& place, const SearchRequest& request,
                                                      const VectorQuery& conditions, std::size_t count) {
   std::vector<std::uint64_t> all;
-  const std::string query = words_query(place.id, request.query);
+  const std::string query = words_query(place.id, telling_words(request.query));
   if (query.empty()) return all;
   static const std::string sql = fmt::format(
       "SELECT words.rowid FROM words JOIN documents ON documents.number=words.rowid WHERE words MATCH ?5 AND "

@@ -76,6 +76,10 @@ class Catalog {
                                const std::vector<Document>& documents, const std::string& model);
   Result<Changes> remove(const Place& place, const std::vector<std::string>& ids);
 
+  // Of these ids of a kind, those that the place does not have.
+  Result<std::vector<std::string>> lacking(const Place& place, const std::string& kind,
+                                           const std::vector<std::string>& ids);
+
   // Documents of a place whose vector is of another model than the place, at most `count`, with numbers.
   struct Stale {
     std::int64_t number = 0;

@@ -7,7 +7,7 @@
 namespace atl::index {
 namespace {
 
-constexpr int kVersion = 3;
+constexpr int kVersion = 4;
 
 constexpr const char* kTables = R"sql(
 CREATE TABLE places (id INTEGER PRIMARY KEY AUTOINCREMENT, tenant TEXT, name TEXT, model TEXT, dimension INTEGER,
@@ -59,6 +59,12 @@ UPDATE documents SET bytes=512+7*dimension+3*length(CAST(id||title||body||payloa
 UPDATE places SET bytes=(SELECT coalesce(sum(documents.bytes), 0) FROM documents WHERE place=places.id);
 )sql";
 
+// Version 3 looked through all relations of a tenant for those that lead to a node.
+constexpr const char* kFromThird = R"sql(
+DROP INDEX edges_back;
+CREATE INDEX edges_back ON edges (tenant, to_kind, to_id, type, from_kind, from_id);
+)sql";
+
 constexpr const char* kSetAside = R"sql(
 DROP TABLE words;
 DROP INDEX edges_back;
@@ -71,7 +77,8 @@ Result<void> make_anew(store::Connection& database, int version) {
   if (version == 1) TRY(database.script(kSetAside));
   if (version < 2) TRY(database.script(kTables));
   if (version == 1) TRY(database.script(kFromFirst));
-  TRY(database.script(kFromSecond));
+  if (version < 3) TRY(database.script(kFromSecond));
+  TRY(database.script(kFromThird));
   return database.script(fmt::format("PRAGMA user_version={}", kVersion));
 }
 

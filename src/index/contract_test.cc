@@ -38,11 +38,13 @@ ServerOptions server_at(const std::string& url) {
   return server;
 }
 
-// embedded, model (servers of the tests), real (ATOLL_TEST_QDRANT, ATOLL_TEST_NEO4J)
+// embedded, graph (embedded, every vector in a graph at once), model (servers of the tests), real
+// (ATOLL_TEST_QDRANT, ATOLL_TEST_NEO4J)
 class ContractTest : public testing::TestWithParam<std::string> {
  protected:
   void SetUp() override {
     options_.directory = directory_.path() + "/index";
+    if (GetParam() == "graph") options_.fresh_max = 0;
     if (GetParam() == "model") {
       options_.qdrant = server_at(qdrant_server_.url());
       options_.neo4j = server_at(neo4j_server_.url());
@@ -296,7 +298,7 @@ TEST_P(ContractTest, LivesOnAfterARestartAndARebuild) {
   EXPECT_EQ(ids(index->search("acme", "v", near({0, 1, 0}))).at(0), "w");
 }
 
-INSTANTIATE_TEST_SUITE_P(Backends, ContractTest, testing::Values("embedded", "model", "real"),
+INSTANTIATE_TEST_SUITE_P(Backends, ContractTest, testing::Values("embedded", "graph", "model", "real"),
                          [](const auto& one) { return one.param; });
 
 }  // namespace

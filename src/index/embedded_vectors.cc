@@ -11,7 +11,7 @@
 namespace atl::index {
 namespace {
 
-constexpr std::size_t kAtOnce = 20'000;         // vectors that a caller waits for; more are made ready beside
+constexpr std::size_t kAtOnce = 10'000;         // vectors that a caller waits for; more are made ready beside
 constexpr std::size_t kExactMax = 20'000;       // matches that are all compared
 constexpr std::size_t kCandidatesMax = 16'384;  // of a graph, when conditions leave few of them
 constexpr std::size_t kReadBatch = 512, kUnderLock = 8;
@@ -22,8 +22,9 @@ std::string note_of(PlaceId place) {
 
 }  // namespace
 
-EmbeddedVectors::EmbeddedVectors(Catalog& catalog, std::string directory, std::uint64_t memory_max)
-    : catalog_(catalog), directory_(std::move(directory)), memory_max_(memory_max) {}
+EmbeddedVectors::EmbeddedVectors(Catalog& catalog, std::string directory, std::uint64_t memory_max,
+                                 std::size_t fresh_max)
+    : catalog_(catalog), directory_(std::move(directory)), memory_max_(memory_max), fresh_max_(fresh_max) {}
 
 EmbeddedVectors::~EmbeddedVectors() {
   store_changed();
@@ -65,49 +66,103 @@ Result<std::shared_ptr<EmbeddedVectors::Graph>> EmbeddedVectors::make(PlaceId id
     wanted_.erase(id);
     return fail(Code::not_found, "the place is gone");
   }
-  auto graph = std::make_shared<Graph>();
+  auto graph = std::make_shared<Graph>(dimension);
   graph->vectors = load(id, dimension);
   if (!graph->vectors) graph->vectors = std::make_unique<VectorIndex>(dimension);
-  auto missing = TRY(reconcile(place, *graph->vectors));
-  if (!may_wait && missing.size() > kAtOnce) {
+  auto missing = TRY(reconcile(place, *graph));
+  if (!may_wait && missing.size() > std::max(kAtOnce, 2 * fresh_max_)) {
     const std::lock_guard lock(mutex_);
     wanted_.insert(id);
     return fail(Code::unavailable,
                 fmt::format("the vectors of {} documents are being made ready", missing.size()));
   }
-  graph->is_changed = !missing.empty();
-  TRY(add(place, missing, *graph->vectors, step));
+  TRY(add(place, missing, *graph, step));
   // Whoever changes the catalog looks for the graph afterwards, under this lock: what was changed while it
   // was made is seen here, what is changed from now on finds it.
   const std::lock_guard lock(mutex_);
-  missing = TRY(reconcile(place, *graph->vectors));
-  TRY(add(place, missing, *graph->vectors, step));
+  missing = TRY(reconcile(place, *graph));
+  TRY(add(place, missing, *graph, step));
   wanted_.erase(id);
   graph->used = ++uses_;
   return graphs_.emplace(id, std::move(graph)).first->second;
 }
 
 // The catalog is the truth: the graph loses what is gone. Gives what it lacks.
-Result<std::vector<std::uint64_t>> EmbeddedVectors::reconcile(const Place& place, VectorIndex& vectors) {
+Result<std::vector<std::uint64_t>> EmbeddedVectors::reconcile(const Place& place, Graph& graph) {
   const auto numbers = TRY(catalog_.numbers(place));
-  std::vector<std::uint64_t> missing;
   const std::unordered_set<std::uint64_t> present(numbers.begin(), numbers.end());
-  for (const std::uint64_t number : vectors.numbers())
-    if (!present.contains(number)) vectors.remove(number);
+  std::vector<std::uint64_t> known = graph.vectors->numbers();
+  known.insert(known.end(), graph.fresh.numbers().begin(), graph.fresh.numbers().end());
+  for (const std::uint64_t number : known)
+    if (!present.contains(number)) TRY(change(graph, {place.id, number}));
+  std::vector<std::uint64_t> missing;
   for (const std::uint64_t number : numbers)
-    if (!vectors.has(number)) missing.push_back(number);
+    if (!graph.vectors->has(number) && !graph.fresh.has(number)) missing.push_back(number);
   return missing;
 }
 
-Result<void> EmbeddedVectors::add(const Place& place, std::span<const std::uint64_t> numbers,
-                                  VectorIndex& vectors, const Step& step) {
+// Few are compared one by one, as if they had come just now; many go into the graph.
+Result<void> EmbeddedVectors::add(const Place& place, std::span<const std::uint64_t> numbers, Graph& graph,
+                                  const Step& step) {
+  const bool are_many = numbers.size() > 2 * fresh_max_;
   for (std::size_t at = 0; at < numbers.size(); at += kReadBatch) {
     const auto batch = numbers.subspan(at, std::min(kReadBatch, numbers.size() - at));
-    for (const VectorChange& change : TRY(catalog_.vectors_of(place, batch)))
-      TRY(vectors.put(change.number, *change.vector));
+    for (const VectorChange& one : TRY(catalog_.vectors_of(place, batch))) {
+      TRY(change(graph, one));
+      if (are_many) TRY(settle_some(graph));
+    }
     if (!step(batch.size())) return fail(Code::canceled, "stopping");
   }
   return {};
+}
+
+// Belongs to whoever excludes every other user of the graph.
+Result<void> EmbeddedVectors::change(Graph& graph, const VectorChange& change) {
+  if (change.vector) {
+    if (change.vector->size() != graph.vectors->dimension())
+      return fail(Code::internal, "vectors of another dimension");
+    // A number always has the same vector.
+    if (!graph.vectors->has(change.number)) graph.fresh.put(change.number, *change.vector);
+  } else if (!graph.fresh.remove(change.number) && graph.vectors->has(change.number)) {
+    graph.vectors->remove(change.number);
+    graph.is_changed = true;
+  }
+  return {};
+}
+
+Result<void> EmbeddedVectors::settle_some(Graph& graph) {
+  for (std::size_t count = 0; count < kUnderLock && graph.fresh.size() > 0; ++count) {
+    const std::uint64_t number = graph.fresh.numbers().back();
+    TRY(graph.vectors->put_rounded(number, graph.fresh.bytes(graph.fresh.size() - 1)));
+    graph.fresh.remove(number);
+    graph.is_changed = true;
+  }
+  return {};
+}
+
+void EmbeddedVectors::settle(const Step& step) {
+  std::map<PlaceId, std::shared_ptr<Graph>> graphs;
+  {
+    const std::lock_guard lock(mutex_);
+    graphs = graphs_;
+  }
+  const auto left = [](Graph& graph) {
+    const std::shared_lock lock(graph.mutex);
+    return graph.fresh.size();
+  };
+  for (const auto& [place, graph] : graphs) {
+    if (left(*graph) <= fresh_max_) continue;
+    while (left(*graph) > 0) {
+      {
+        const std::unique_lock lock(graph->mutex);
+        if (const auto done = settle_some(*graph); !done) {
+          log::warn("vectors are compared one by one", {{"error", done.error().message()}});
+          break;
+        }
+      }
+      if (!step(kUnderLock)) return;
+    }
+  }
 }
 
 Result<std::shared_ptr<EmbeddedVectors::Graph>> EmbeddedVectors::graph_of(PlaceId place,
@@ -155,16 +210,11 @@ Result<void> EmbeddedVectors::apply(std::size_t dimension, std::span<const Vecto
       continue;
     }
     const std::unique_lock lock(graph->mutex);
-    if (graph->vectors->dimension() != dimension) return fail(Code::internal, "vectors of another dimension");
-    graph->is_changed = true;
     for (std::size_t count = 0; count < kUnderLock && at < changes.size() && changes[at].place == place;
-         ++count, ++at) {
-      if (changes[at].vector) {
-        TRY(graph->vectors->put(changes[at].number, *changes[at].vector));
-      } else {
-        graph->vectors->remove(changes[at].number);
-      }
-    }
+         ++count, ++at)
+      TRY(change(*graph, changes[at]));
+    // Nobody adds faster than the graph takes, in the long run.
+    if (graph->fresh.size() > 2 * fresh_max_) TRY(settle_some(*graph));
     if (!graph->vectors->is_worn()) continue;
     const std::lock_guard mine(mutex_);
     graphs_.erase(place);  // made from the catalog when it is needed
@@ -185,24 +235,23 @@ Result<void> EmbeddedVectors::drop(PlaceId place, std::size_t) {
 Result<std::vector<Neighbour>> EmbeddedVectors::nearest(PlaceId place, std::size_t dimension,
                                                         const VectorQuery& query) {
   const std::shared_ptr<Graph> graph = TRY(graph_of(place, dimension));
-  const bool has_conditions = !query.kinds.empty() || !query.members.empty();
-  if (!has_conditions) {
+  const auto nearest = [&](std::size_t count) {
     const std::shared_lock lock(graph->mutex);
-    return graph->vectors->nearest(query.vector, query.count);
-  }
+    return nearest_of_both(graph->vectors->nearest(query.vector, count),
+                           graph->fresh.nearest(query.vector, count), count);
+  };
+  const bool has_conditions = !query.kinds.empty() || !query.members.empty();
+  if (!has_conditions) return nearest(query.count);
   const auto matching = TRY(catalog_.matching(place, query, kExactMax + 1));
   if (matching.size() <= kExactMax) {
     const std::shared_lock lock(graph->mutex);
-    return graph->vectors->nearest_of(query.vector, matching, query.count);
+    return nearest_of_both(graph->vectors->nearest_of(query.vector, matching, query.count),
+                           graph->fresh.nearest_of(query.vector, matching, query.count), query.count);
   }
   // Many fulfil the conditions, so some of the nearest do.
   std::vector<Neighbour> found;
   for (std::size_t wanted = query.count * 2;; wanted *= 4) {
-    std::vector<Neighbour> near;
-    {
-      const std::shared_lock lock(graph->mutex);
-      near = graph->vectors->nearest(query.vector, std::min(wanted, kCandidatesMax));
-    }
+    const std::vector<Neighbour> near = nearest(std::min(wanted, kCandidatesMax));
     found.clear();
     for (const Neighbour& one : near)
       if (found.size() < query.count && TRY(catalog_.matches(place, one.number, query))) found.push_back(one);
@@ -216,7 +265,7 @@ Result<std::uint64_t> EmbeddedVectors::count(std::size_t dimension) {
     if (place.dimension != dimension) continue;
     const auto graph = TRY(graph_of(place.id, dimension));
     const std::shared_lock lock(graph->mutex);
-    count += graph->vectors->size();
+    count += graph->vectors->size() + graph->fresh.size();
   }
   return count;
 }
@@ -266,7 +315,7 @@ void EmbeddedVectors::make_room() {
     std::uint64_t memory = 0;
     for (const auto& [place, one] : graphs) {
       const std::shared_lock lock(one->mutex);
-      memory += one->vectors->memory();
+      memory += one->vectors->memory() + one->fresh.memory();
       if (!graph || one->used < graph->used) std::tie(oldest, graph) = std::tie(place, one);
     }
     if (memory <= memory_max_ || graphs.size() < 2) return;

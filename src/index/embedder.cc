@@ -44,6 +44,7 @@ class HashEmbedder final : public Embedder {
  public:
   std::string_view model() const override { return "hash"; }
   std::size_t dimension() const override { return kHashDimension; }
+  double trust() const override { return 0.3; }
   Result<std::vector<Vector>> embed(std::span<const std::string> texts) override {
     std::vector<Vector> all;
     for (const std::string& text : texts) {

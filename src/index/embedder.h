@@ -19,6 +19,9 @@ class Embedder {
   // The name of the model, such as "hash". Collections remember it, and vectors of another model are stale.
   virtual std::string_view model() const = 0;
   virtual std::size_t dimension() const = 0;
+  // How much a place in its ranking counts beside one by words, 0 to 1: less where likeness is only another
+  // way to compare words.
+  virtual double trust() const { return 1; }
   // One vector of length 1 for each text, in their order; or, if one of them fails, none.
   virtual Result<std::vector<Vector>> embed(std::span<const std::string> texts) = 0;
 };

@@ -1,7 +1,6 @@
 #include "index/index.h"
 
 #include <fmt/format.h>
-#include <pthread.h>
 
 #include <algorithm>
 #include <map>
@@ -9,6 +8,7 @@
 #include "base/log.h"
 #include "index/neo4j.h"
 #include "index/qdrant.h"
+#include "index/query_words.h"
 #include "os/file.h"
 
 namespace atl::index {
@@ -76,7 +76,6 @@ Result<std::unique_ptr<Index>> Index::open(Options options, std::unique_ptr<Embe
   TRY(index->open_backends());
   TRY(index->adopt_model());
   index->thread_ = std::thread([raw = index.get()] { raw->upkeep(); });
-  pthread_setname_np(index->thread_.native_handle(), "atoll-upkeep");
   return index;
 }
 
@@ -91,7 +90,8 @@ Result<void> Index::open_backends() {
     vector_delivery_ = vector_delivery(*catalog_, *vector_link_, *vectors_);
     vector_delivery_->start();
   } else {
-    auto embedded = std::make_unique<EmbeddedVectors>(*catalog_, options_.directory, options_.memory_max);
+    auto embedded = std::make_unique<EmbeddedVectors>(*catalog_, options_.directory, options_.memory_max,
+                                                      options_.fresh_max);
     embedded_ = embedded.get();
     vectors_ = std::move(embedded);
     TRY(note_backend(Catalog::kVectors, ""));
@@ -244,6 +244,11 @@ Result<std::uint64_t> Index::remove(const std::string& tenant, const std::string
   return count;
 }
 
+Result<std::vector<std::string>> Index::lacking(const std::string& tenant, const std::string& kind,
+                                                const std::vector<std::string>& ids) {
+  return catalog_->lacking(TRY(own_place(tenant)), kind, ids);
+}
+
 Result<void> Index::replace_kind(const std::string& tenant, const std::string& kind,
                                  std::vector<Document> documents) {
   const Place place = TRY(own_place(tenant));
@@ -260,7 +265,7 @@ Result<Vector> Index::vector_of(const SearchRequest& request, Found& found) {
     return vector;
   }
   if (request.query.empty()) return Vector();
-  const std::string texts[] = {request.query};
+  const std::string texts[] = {telling_words(request.query)};
   auto made = embedder_->embed(texts);
   if (made) return std::move(made->front());
   found.degraded_because = "found by words alone: " + made.error().message();
@@ -278,6 +283,7 @@ Result<Found> Index::search(const std::string& tenant, const std::string& collec
   query.vector = TRY(vector_of(request, found));
   std::vector<Place> places = {place};
   if (collection.empty() && !tenant.empty()) places.push_back(TRY(own_place("")));
+  const double trust = request.vector ? 1 : embedder_->trust();
   using Rank = std::pair<std::uint64_t, const Place*>;
   std::map<Rank, double> ranks;
   for (const Place& one : places) {
@@ -294,7 +300,8 @@ Result<Found> Index::search(const std::string& tenant, const std::string& collec
     }
     rank = 0;
     for (const Neighbour& neighbour : *near)
-      if (neighbour.likeness > kLikenessMin) ranks[{neighbour.number, &one}] += 1 / (kRankOffset + ++rank);
+      if (neighbour.likeness > kLikenessMin)
+        ranks[{neighbour.number, &one}] += trust / (kRankOffset + ++rank);
   }
   std::vector<std::pair<double, Rank>> order;
   for (const auto& [which, rank] : ranks) order.emplace_back(-rank, which);
@@ -304,7 +311,7 @@ Result<Found> Index::search(const std::string& tenant, const std::string& collec
     if (found.hits.size() >= request.limit) break;
     auto hit = TRY(catalog_->hit(*which.second, which.first, query));
     if (!hit || skipped++ < request.offset) continue;
-    hit->score = std::min(1.0, -rank * (kRankOffset + 1) / 2);
+    hit->score = std::min(1.0, -rank * (kRankOffset + 1) / (1 + trust));
     found.hits.push_back(std::move(*hit));
   }
   if (found.degraded_because.empty()) found.degraded_because = degraded_because();

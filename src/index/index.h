@@ -41,6 +41,8 @@ struct Options {
   std::uint64_t tenant_bytes = 10ULL << 30;   // of all collections of a tenant
   std::uint64_t document_bytes = 1ULL << 30;  // of a tenant in the service's own; the oldest go first
   std::uint64_t memory_max = 4ULL << 30;      // of vectors in this process that nobody asks for
+  std::size_t fresh_max =
+      8192;  // of a place: vectors that are compared one by one before they come into a graph
   std::optional<ServerOptions> qdrant = {}, neo4j = {};  // unset: embedded
   Clock* clock = &Clock::machine();
 };
@@ -111,8 +113,18 @@ class Index {
   using Headers = std::vector<std::pair<std::string, std::string>>;
   void set_headers(std::optional<Headers> qdrant, std::optional<Headers> neo4j);
 
-  // Makes words, graphs and the contents of servers anew from the catalog, in the background. Code::conflict
-  // while that goes on.
+  // Of these ids of documents of one kind in the service's own collection, those that it does not have.
+  Result<std::vector<std::string>> lacking(const std::string& tenant, const std::string& kind,
+                                           const std::vector<std::string>& ids);
+
+  // What rebuilding begins with: puts documents and relations that are kept elsewhere into this index. It is
+  // called in the background; `step` is told how many of how many are done and returns whether to go on.
+  // Unset again before what it uses ends.
+  using Step = std::function<bool(std::uint64_t done, std::uint64_t total)>;
+  using Source = std::function<Result<void>(const Step& step)>;
+  void rebuild_from(Source source);
+  // Makes the service's own documents (rebuild_from()), words, graphs and the contents of servers anew, in
+  // the background. Code::conflict while that goes on.
   Result<void> start_rebuild();
   // What goes on in the background.
   struct Progress {
@@ -140,6 +152,7 @@ class Index {
   void upkeep();
   Result<bool> renew_some();
   Result<void> rebuild();
+  Result<void> read_source();
   bool is_stopping();
 
   Options options_;
@@ -157,6 +170,8 @@ class Index {
   std::condition_variable wake_;
   bool is_stopping_ = false, is_rebuild_asked_ = false, has_stale_ = false;
   Progress progress_;
+  std::mutex sourcing_;  // held while source_ is called or changed
+  Source source_;
   std::thread thread_;
 };
 

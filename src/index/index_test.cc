@@ -11,6 +11,7 @@
 #include <fstream>
 #include <set>
 
+#include "index/query_words.h"
 #include "net/test_server.h"
 #include "os/directory_test.h"
 
@@ -106,6 +107,7 @@ TEST_F(IndexTest, WhatReplacesCountsWithTheDifference) {
 }
 
 TEST_F(IndexTest, WhatIsCountedIsAboutWhatLiesOnTheDisk) {
+  options_.fresh_max = 0;
   options_.directory = directory_.path() + "/index";
   std::uint64_t counted = 0;
   {
@@ -162,6 +164,34 @@ TEST_F(IndexTest, FindsByWordsAndByLikeness) {
   EXPECT_THAT(ids(index->search("acme", "", query(""))), ElementsAre());
 }
 
+// Beside what the service ships: words that every description has must not decide.
+TEST_F(IndexTest, WordsThatTellNothingDoNotDecide) {
+  auto index = open();
+  ASSERT_TRUE(index->put(
+      "", "",
+      {{"tool", "read_file", "read_file", "Reads a file of the sandbox: its text, or a part of it by lines."},
+       {"tool", "list_files", "list_files", "Lists something: the files that are in a directory."},
+       {"tool", "run_code", "run_code", "Runs code in an interpreter that keeps its variables for that."},
+       {"tool", "search_files", "search_files", "Finds lines that match something in files."},
+       {"skill", "csv", "csv", "Something that turns tables into CSV and that back into tables."}}));
+  ASSERT_TRUE(
+      index->put("acme", "", {{"tool", "pdf_text", "pdf_text", "Extracts text from PDF documents."}}));
+  const auto found = index->search("acme", "", query("something that reads PDF"));
+  ASSERT_TRUE(found);
+  ASSERT_FALSE(found->hits.empty());
+  EXPECT_EQ(found->hits[0].id, "pdf_text");
+  // A question of such words alone is asked as it is.
+  EXPECT_THAT(ids(index->search("acme", "", query("something that"))), testing::Contains("csv"));
+}
+
+TEST(QueryWords, LeaveOutWhatEveryTextHas) {
+  EXPECT_EQ(telling_words("something that reads PDF"), "reads PDF");
+  EXPECT_EQ(telling_words("How can I list ALL files?"), "list files");
+  EXPECT_EQ(telling_words("That is it"), "That is it");
+  EXPECT_EQ(telling_words(""), "");
+  EXPECT_EQ(telling_words("Ölstände für die Prüfung"), "Ölstände für die Prüfung");
+}
+
 TEST_F(IndexTest, FiltersAndPages) {
   auto index = open();
   ASSERT_TRUE(index->make_collection("acme", "notes", 0));
@@ -186,6 +216,7 @@ TEST_F(IndexTest, FiltersAndPages) {
 }
 
 TEST_F(IndexTest, SurvivesRestartsAndDamage) {
+  options_.fresh_max = 0;
   options_.directory = directory_.path() + "/index";
   const auto fill = [&](Index& index) {
     ASSERT_TRUE(index.make_collection("acme", "notes", 0));
@@ -330,6 +361,121 @@ INSERT INTO edges VALUES ('acme', 'a', '1', 'knows', 'b', '2');
   EXPECT_GT(index->bytes_of("acme").value_or(0), 512U);
   EXPECT_EQ(index->remove("acme", "notes", {"x"}).value_or(0), 1U);
   EXPECT_EQ(index->bytes_of("acme").value_or(1), 0U);
+}
+
+// A catalog as version 2 wrote it, with one collection, one document of the service's own and one relation.
+constexpr const char* kSecondVersion = R"sql(
+CREATE TABLE places (id INTEGER PRIMARY KEY AUTOINCREMENT, tenant TEXT, name TEXT, model TEXT, dimension INTEGER,
+  created INTEGER, UNIQUE (tenant, name));
+CREATE TABLE documents (number INTEGER PRIMARY KEY AUTOINCREMENT, place INTEGER, kind TEXT, id TEXT, title TEXT,
+  body TEXT, payload TEXT, model TEXT, dimension INTEGER, vector TEXT, UNIQUE (place, kind, id));
+CREATE INDEX documents_by_model ON documents (place, dimension, model);
+CREATE INDEX documents_by_id ON documents (place, id);
+CREATE TABLE members (place INTEGER, member TEXT, number INTEGER, PRIMARY KEY (place, member, number)) WITHOUT ROWID;
+CREATE INDEX members_by_number ON members (place, number);
+CREATE VIRTUAL TABLE words USING fts5(place, title, body, tokenize='porter unicode61');
+CREATE TABLE edges (number INTEGER PRIMARY KEY AUTOINCREMENT, tenant TEXT, from_kind TEXT, from_id TEXT, type TEXT,
+  to_kind TEXT, to_id TEXT, UNIQUE (tenant, from_kind, from_id, type, to_kind, to_id));
+CREATE INDEX edges_back ON edges (tenant, to_kind, to_id);
+CREATE TABLE waiting_vectors (sequence INTEGER PRIMARY KEY AUTOINCREMENT, place INTEGER, dimension INTEGER,
+  number INTEGER);
+CREATE TABLE waiting_edges (sequence INTEGER PRIMARY KEY AUTOINCREMENT, tenant TEXT, what TEXT, from_kind TEXT,
+  from_id TEXT, type TEXT, to_kind TEXT, to_id TEXT);
+CREATE TABLE notes (name TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
+INSERT INTO notes VALUES ('id', 'cafe');
+INSERT INTO places VALUES (3, 'acme', 'notes', '', 2, 5), (4, 'acme', '', 'hash', 384, 0), (5, 'other', 'notes', '', 2, 6);
+INSERT INTO documents VALUES
+  (7, 3, 'point', 'x', 'Apples', 'pears', '{"colour":"red","n":3}', '', 2, CAST(x'0000803f00000000' AS TEXT)),
+  (8, 4, 'execution', 'e', 'print', 'plums', '{}', 'hash', 0, '');
+INSERT INTO words (rowid, place, title, body) VALUES (7, 'p3', 'Apples', 'pears'), (8, 'p4', 'print', 'plums');
+INSERT INTO members VALUES (3, 'colour="red"', 7), (3, 'n=3', 7);
+INSERT INTO edges VALUES (1, 'acme', 'a', '1', 'knows', 'b', '2');
+PRAGMA user_version=2;
+)sql";
+
+TEST_F(IndexTest, ReadsWhatTheSecondVersionWrote) {
+  options_.directory = directory_.path() + "/index";
+  std::filesystem::create_directories(options_.directory);
+  {
+    auto old = store::Connection::open(options_.directory + "/index.db", store::Access::read_write);
+    ASSERT_TRUE(old);
+    const auto made = old->script(kSecondVersion);
+    ASSERT_TRUE(made) << made.error().message();
+  }
+  const std::string texts = std::string("x") + "Apples" + "pears" + R"({"colour":"red","n":3})";
+  {
+    auto index = open();
+    SearchRequest request;
+    request.vector = Vector{1, 0};
+    request.filter = {{"colour", "\"red\""}, {"n", "3"}};
+    EXPECT_THAT(ids(index->search("acme", "notes", request)), ElementsAre("x"));
+    EXPECT_THAT(ids(index->search("acme", "", query("plums"))), ElementsAre("e"));
+    EXPECT_EQ(index->walk("acme", {{"a", "1"}, {}, 1})->edges.size(), 1U);
+    // What was there counts from now on; what the service found itself does not, nor what is another
+    // tenant's.
+    EXPECT_EQ(index->bytes_of("acme").value_or(0), 512 + 7 * 2 + 3 * texts.size());
+    EXPECT_EQ(index->bytes_of("other").value_or(1), 0U);
+    ASSERT_TRUE(index->put("other", "notes", {[] {
+                             Document mine{"point", "mine"};
+                             mine.vector = Vector{0, 1};
+                             return mine;
+                           }()}));
+    EXPECT_EQ(index->remove("acme", "notes", {"x"}).value_or(0), 1U);
+    EXPECT_EQ(index->bytes_of("acme").value_or(1), 0U);
+  }
+  // It is of the newest version now, and opened again as that.
+  auto index = open();
+  EXPECT_GT(index->bytes_of("other").value_or(0), 512U);
+  EXPECT_THAT(ids(index->search("acme", "", query("plums"))), ElementsAre("e"));
+}
+
+TEST_F(IndexTest, WhatTheSecondVersionHeldIsWithinTheBoundsOfThisOne) {
+  options_.directory = directory_.path() + "/index";
+  options_.tenant_bytes = 300;  // less than there is
+  std::filesystem::create_directories(options_.directory);
+  {
+    auto old = store::Connection::open(options_.directory + "/index.db", store::Access::read_write);
+    ASSERT_TRUE(old && old->script(kSecondVersion));
+  }
+  auto index = open();
+  Document more{"point", "y"};
+  more.vector = Vector{0, 1};
+  EXPECT_EQ(index->put("acme", "notes", {more}).error().code(), Code::no_space);
+  EXPECT_THAT(ids(index->search("acme", "notes", query("pears"))), ElementsAre("x"));  // and nothing is lost
+}
+
+// Half a change of the tables would be neither version: another try finds what was there.
+TEST_F(IndexTest, AnOldCatalogThatCannotBeBroughtUpStaysAsItWas) {
+  options_.directory = directory_.path() + "/index";
+  std::filesystem::create_directories(options_.directory);
+  const std::string path = options_.directory + "/index.db";
+  {
+    auto old = store::Connection::open(path, store::Access::read_write);
+    ASSERT_TRUE(old && old->script(kSecondVersion));
+    ASSERT_TRUE(old->script("CREATE INDEX edges_given ON edges (tenant);"));  // in the way of ours
+  }
+  EXPECT_FALSE(Index::open(options_, hash_embedder()));
+  {
+    auto old = store::Connection::open(path, store::Access::read_write);
+    ASSERT_TRUE(old);
+    int columns = 0;
+    ASSERT_TRUE(old->query("SELECT 1 FROM pragma_table_info('documents') WHERE name='bytes'",
+                           [&](const store::Row&) { ++columns; }));
+    EXPECT_EQ(columns, 0);
+    ASSERT_TRUE(old->script("DROP INDEX edges_given;"));
+  }
+  EXPECT_THAT(ids(open()->search("acme", "notes", query("pears"))), ElementsAre("x"));
+}
+
+TEST_F(IndexTest, ANewerVersionIsRefused) {
+  options_.directory = directory_.path() + "/index";
+  open().reset();
+  ASSERT_TRUE(store::Connection::open(options_.directory + "/index.db", store::Access::read_write)
+                  ->script("PRAGMA user_version=99"));
+  const auto made = Index::open(options_, hash_embedder());
+  ASSERT_FALSE(made);
+  EXPECT_EQ(made.error().code(), Code::unsupported);
+  EXPECT_THAT(made.error().message(), HasSubstr("newer"));
 }
 
 TEST_F(IndexTest, RelationsOfATenantAreBounded) {

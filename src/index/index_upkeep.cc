@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "base/log.h"
+#include "index/background.h"
 #include "index/index.h"
 
 namespace atl::index {
@@ -49,7 +50,23 @@ Result<bool> Index::renew_some() {
   return false;
 }
 
+void Index::rebuild_from(Source source) {
+  const std::lock_guard lock(sourcing_);
+  source_ = std::move(source);
+}
+
+Result<void> Index::read_source() {
+  const std::lock_guard sourcing(sourcing_);
+  if (!source_) return {};
+  return source_([this](std::uint64_t done, std::uint64_t total) {
+    const std::lock_guard lock(mutex_);
+    progress_ = {"reading the history", done, total, ""};
+    return !is_stopping_;
+  });
+}
+
 Result<void> Index::rebuild() {
+  TRY(read_source());
   std::uint64_t total = 0;
   const auto places = TRY(catalog_->places());
   for (const Place& place : places) total += TRY(catalog_->numbers(place)).size();
@@ -74,6 +91,7 @@ Result<void> Index::rebuild() {
 }
 
 void Index::upkeep() {
+  enter_background("atoll-upkeep");
   auto stored = std::chrono::steady_clock::now();
   auto pause = 0ms;
   while (true) {
@@ -107,6 +125,10 @@ void Index::upkeep() {
     for (const PlaceId id : embedded_->wanted())
       for (const Place& place : catalog_->places().value_or(std::vector<Place>()))
         if (place.id == id) (void)embedded_->prepare(place, [this](std::uint64_t) { return !is_stopping(); });
+    embedded_->settle([this](std::uint64_t) {
+      const std::lock_guard lock(mutex_);
+      return !is_stopping_ && !is_rebuild_asked_;
+    });
     if (std::chrono::steady_clock::now() - stored < kStoreEvery) continue;
     embedded_->store_changed();
     stored = std::chrono::steady_clock::now();

@@ -115,15 +115,18 @@ Result<std::string> VectorIndex::digest_of(const std::string& path) {
 Result<void> VectorIndex::put(std::uint64_t number, std::span<const float> vector) {
   if (vector.size() != graph_->dimension)
     return fail(Code::invalid_argument, "a vector of another dimension");
+  return put_rounded(number, ByteVector(vector).data());
+}
+
+Result<void> VectorIndex::put_rounded(std::uint64_t number, const void* bytes) {
   auto& nodes = *graph_->nodes;
-  const ByteVector bytes(vector);
   try {
     const auto known = nodes.label_lookup_.find(number);
     const bool is_new = known == nodes.label_lookup_.end();
     if (is_new && nodes.cur_element_count >= nodes.max_elements_)
       nodes.resizeIndex(nodes.max_elements_ + nodes.max_elements_ / 2);
     if (!is_new && nodes.isMarkedDeleted(known->second)) --graph_->removed;
-    nodes.addPoint(bytes.data(), number);  // one that was deleted is there again
+    nodes.addPoint(bytes, number);  // one that was deleted is there again
   } catch (const std::exception& exception) {
     return fail(Error(Code::resource_exhausted, "no room for another vector").with_detail(exception.what()));
   }

@@ -28,6 +28,8 @@ class VectorIndex {
 
   // Adds, or replaces.
   Result<void> put(std::uint64_t number, std::span<const float> vector);
+  // The same with what ByteVector::data() gives for a vector of this dimension.
+  Result<void> put_rounded(std::uint64_t number, const void* bytes);
   void remove(std::uint64_t number);
   bool has(std::uint64_t number) const;
   std::vector<std::uint64_t> numbers() const;
