@@ -256,6 +256,26 @@ Task<std::uint64_t> Volumes::bytes_of(std::string tenant) {
   co_return sum;
 }
 
+std::shared_ptr<Arriving> Volumes::arriving_in(const Volume& volume) {
+  std::erase_if(arriving_, [](const auto& one) { return one.second.expired(); });
+  std::weak_ptr<Arriving>& known = arriving_[volume.id];
+  auto shared = known.lock();
+  if (!shared) known = shared = std::make_shared<Arriving>();
+  return shared;
+}
+
+bool Volumes::is_due(const Volume& volume, Arriving& arriving, std::uint64_t bytes) {
+  if (volume.enforced == Enforcement::filesystem) return false;
+  // A look is a walk over everything there is: not for every piece.
+  constexpr std::uint64_t kLeast = 1U << 20, kMost = 64U << 20;
+  std::uint64_t every = kMost;
+  if (volume.bounds.bytes_max != 0) every = std::clamp(volume.bounds.bytes_max / 16, kLeast, kMost);
+  arriving.unmeasured += bytes;
+  if (arriving.unmeasured < every && !arriving.over) return false;
+  arriving.unmeasured = 0;
+  return true;
+}
+
 Task<std::string> Volumes::mountable(Volume volume) {
   std::string mounted = path_of(volume) + "/files";
   if (volume.enforced == Enforcement::filesystem) {

@@ -33,6 +33,12 @@ struct Volume {
   Bounds bounds;  // of one with a filesystem of its own: those that it was made with
 };
 
+// As many uploads as one likes may begin while there is room for one of them, so they are counted together.
+struct Arriving {
+  std::uint64_t unmeasured = 0;  // bytes since the volume was looked at
+  bool over = false;             // as the last look found it
+};
+
 struct VolumeOptions {
   std::uint64_t bytes_max = 10ULL << 30;  // of one volume
   std::uint64_t inodes_max = 500'000;     // of one volume, but at most one for every 4 KiB of its size
@@ -62,6 +68,11 @@ class Volumes {
   Task<std::uint64_t> bytes_of(std::string tenant);
   // Somebody wrote into it or removed something: bytes_of() looks again.
   void note_changed(const Volume& volume) { measured_.erase(volume.id); }
+  // The uploads into one volume that are on their way. Each holds it as long as it lasts.
+  std::shared_ptr<Arriving> arriving_in(const Volume& volume);
+  // `bytes` more came. True: it is time for mountable(), because much came since the last look or because
+  // that one found the volume too full; never of a volume that the kernel keeps to its size.
+  static bool is_due(const Volume& volume, Arriving& arriving, std::uint64_t bytes);
   // With its content. Whoever calls has made sure that nobody has it mounted.
   Task<void> remove(std::string tenant, std::string id_or_name);
 
@@ -117,7 +128,8 @@ class Volumes {
     std::uint64_t bytes = 0;
     SteadyTime at{};
   };
-  std::map<std::string, Measured> measured_;  // by id
+  std::map<std::string, Measured> measured_;                 // by id
+  std::map<std::string, std::weak_ptr<Arriving>> arriving_;  // by id
   std::string key_;
   boost::asio::thread_pool disk_{2};
 };

@@ -187,6 +187,31 @@ TEST_F(VolumesTest, WhereItCannotItIsMeasuredAndSaysSo) {
   EXPECT_EQ(refused.error().code(), Code::unsupported);
 }
 
+TEST_F(VolumesTest, UploadsIntoOneVolumeAreMeasuredTogether) {
+  const auto one = wait(volumes_->create("acme", "one")), other = wait(volumes_->create("acme", "other"));
+  ASSERT_TRUE(one && other);
+  ASSERT_EQ(one->bounds.bytes_max, 1U << 20);  // a look at every megabyte, and no more often
+  auto first = volumes_->arriving_in(*one), second = volumes_->arriving_in(*one);
+  EXPECT_EQ(first, second);
+  EXPECT_NE(first, volumes_->arriving_in(*other));
+  EXPECT_FALSE(Volumes::is_due(*one, *first, 700 << 10));
+  EXPECT_TRUE(Volumes::is_due(*one, *second, 700 << 10));  // neither has sent as much
+  EXPECT_FALSE(Volumes::is_due(*one, *first, 700 << 10));
+  // Once it was too full, every piece is looked at, whosever it is.
+  first->over = true;
+  EXPECT_TRUE(Volumes::is_due(*one, *second, 1));
+  // Who begins when nobody else is on the way has measured it.
+  first.reset(), second.reset();
+  EXPECT_EQ(volumes_->arriving_in(*one)->unmeasured, 0U);
+  Volume large = *one;
+  large.bounds.bytes_max = 0;
+  auto count = volumes_->arriving_in(large);
+  EXPECT_FALSE(Volumes::is_due(large, *count, (64U << 20) - 1));
+  EXPECT_TRUE(Volumes::is_due(large, *count, 1));
+  large.enforced = Enforcement::filesystem;
+  EXPECT_FALSE(Volumes::is_due(large, *count, 1ULL << 40));
+}
+
 TEST_F(VolumesTest, HalfWrittenFilesOfAnEarlierLifeAreGone) {
   auto made = wait(volumes_->create("acme", "data"));
   const std::string left = directory_ + "/volumes/" + made->id + "/incoming/half";
