@@ -3,13 +3,11 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <signal.h>
-#include <sys/epoll.h>
 #include <sys/file.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/timerfd.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -28,54 +26,65 @@ namespace atl::sandbox::native {
 namespace {
 
 constexpr std::chrono::seconds kImagePatience{30};
-// A checkpoint that is taken for a copy is copied at once.
-constexpr std::chrono::seconds kPreparedForkPatience{2};
+// Who may wait for a disk image; beyond these the caller is told at once.
+constexpr std::size_t kMakingMax = 1024;
 
 }  // namespace
 
 Spawner::Spawner(SandboxBuilder builder, os::Fd daemon, const SpawnerOptions& options)
-    : builder_(std::move(builder)),
-      daemon_(std::move(daemon)),
-      options_(options),
-      epoll_(::epoll_create1(EPOLL_CLOEXEC)),
-      standstill_timer_(::timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC)) {}
+    : options_(options),
+      builder_(std::move(builder)),
+      connection_(events_, std::move(daemon),
+                  {.lost = [this] { lose_daemon(); },
+                   .undelivered =
+                       [this](const std::string& name) {
+                         if (SpawnedSandbox* const sandbox = sandboxes_.find(name)) sandboxes_.kill(*sandbox);
+                       }}),
+      sandboxes_(builder_, events_),
+      children_(builder_, events_),
+      zygotes_(builder_, options_.zygote, events_, sandboxes_, children_, connection_),
+      standstill_(builder_, events_, children_, connection_,
+                  [this](SpawnedSandbox& sandbox, SpawnerStandstill::Asked asked) {
+                    go_on_still(sandbox, std::move(asked));
+                  }),
+      snapshots_(builder_, children_, connection_, standstill_, zygotes_),
+      volumes_(builder_, children_, connection_),
+      interpreters_(builder_, children_, connection_, zygotes_),
+      ahead_(builder_, sandboxes_, children_, zygotes_, interpreters_,
+             [this](const Request& request, os::Fd beside) { serve(request, std::move(beside)); }) {}
 
-void Spawner::watch(int fd, Source source) {
-  epoll_event event{};
-  event.events = EPOLLIN;
-  event.data.u64 = (std::uint64_t{static_cast<std::uint32_t>(source)} << 32) | static_cast<std::uint32_t>(fd);
-  ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event);
+void Spawner::listen(os::Fd listener, os::Fd run_directory) {
+  connection_.listen(std::move(listener), std::move(run_directory));
 }
 
-SpawnedSandbox* Spawner::find(const std::string& name) {
-  const auto found = sandboxes_.find(name);
-  return found == sandboxes_.end() || found->second->ended ? nullptr : found->second.get();
+void Spawner::announce() {
+  connection_.answer(Reply{.verb = Verb::hello});
 }
 
 bool Spawner::is_taken(const std::string& name) const {
-  return sandboxes_.contains(name) ||
+  return sandboxes_.has(name) ||
          std::ranges::any_of(making_, [&](const auto& one) { return one.second.request.name == name; });
 }
 
 bool Spawner::should_end() const {
-  if (!sandboxes_.empty() || !copying_.empty() || !reaping_.empty()) return false;
+  if (!sandboxes_.is_empty() || !children_.is_idle()) return false;
   if (shutting_down_) return true;
-  return !daemon_.is_open() && !listener_.is_open();
+  return !connection_.is_connected() && !connection_.is_listening();
 }
 
 // What is paused stays longer, as long as a daemon could find it: who removes the data directory has no
 // use for it.
 bool Spawner::keeps_paused(SteadyTime now) const {
-  return is_findable() && now - *orphan_since_ < options_.paused_orphan_time &&
-         std::ranges::any_of(sandboxes_, [](const auto& one) { return one.second->paused; });
+  return connection_.is_findable() && now - *orphan_since_ < options_.paused_orphan_time &&
+         std::ranges::any_of(sandboxes_.all(), [](const auto& one) { return one.second->paused; });
 }
 
 std::optional<SteadyTime> Spawner::next_deadline() const {
   std::optional<SteadyTime> next;
   const auto at = [&](SteadyTime when) { next = next ? std::min(*next, when) : when; };
   if (orphan_since_) at(std::max(*orphan_since_ + options_.orphan_time, orphan_check_));
-  if (prepared_fork_) at(prepared_fork_->since + kPreparedForkPatience);
-  if (zygote_due_) at(*zygote_due_);
+  if (const auto when = ahead_.expires()) at(*when);
+  if (const auto when = zygotes_.next_try()) at(*when);
   for (const auto& [ticket, making] : making_) at(making.since + kImagePatience);
   if (const auto oldest = builder_.images().oldest_expires()) at(*oldest);
   return next;
@@ -83,13 +92,13 @@ std::optional<SteadyTime> Spawner::next_deadline() const {
 
 void Spawner::expire_orphans(SteadyTime now) {
   if (!orphan_since_ || now < std::max(*orphan_since_ + options_.orphan_time, orphan_check_)) return;
-  for (auto& [name, sandbox] : sandboxes_)
-    if (!sandbox->paused) kill(*sandbox);
+  for (const auto& [name, sandbox] : sandboxes_.all())
+    if (!sandbox->paused) sandboxes_.kill(*sandbox);
   orphan_check_ = now + std::chrono::minutes(1);
   if (keeps_paused(now)) return;
   orphan_since_.reset();
-  hide();
-  for (auto& [name, sandbox] : sandboxes_) kill(*sandbox);
+  connection_.hide();
+  sandboxes_.kill_all();
 }
 
 void Spawner::expire_making(SteadyTime now) {
@@ -98,20 +107,16 @@ void Spawner::expire_making(SteadyTime now) {
     if (now - making.since >= kImagePatience) late.push_back(making.request);
   for (const Request& request : late) {
     (void)stop_making(request.name);
-    answer_error(request,
-                 Error(Code::deadline_exceeded, "the sandbox's disk image took too long to be made"));
+    connection_.answer_error(
+        request, Error(Code::deadline_exceeded, "the sandbox's disk image took too long to be made"));
   }
 }
 
 void Spawner::expire(SteadyTime now) {
   expire_orphans(now);
-  if (prepared_fork_ && now - prepared_fork_->since >= kPreparedForkPatience) drop_prepared_fork();
+  ahead_.expire(now);
   expire_making(now);
-  if (zygote_due_ && now >= *zygote_due_) {
-    zygote_due_.reset();
-    ensure_zygote(kind_of({}));
-    tell_zygotes();
-  }
+  zygotes_.try_again(now);
   builder_.images().forget_old();
 }
 
@@ -123,52 +128,65 @@ static int milliseconds_until(std::optional<SteadyTime> when) {
 }
 
 void Spawner::run() {
-  watch(daemon_.get(), Source::daemon);
-  if (listener_.is_open()) watch(listener_.get(), Source::listener);
-  watch(standstill_timer_.get(), Source::standstill);
+  connection_.begin();
+  standstill_.begin();
   builder_.begin();
-  watch(builder_.parts_pool().finished_fd(), Source::parts_pool);
-  if (builder_.images().usable()) watch(builder_.images().socket(), Source::images);
-  ensure_zygote(kind_of({}));
+  events_.watch(builder_.parts_pool().finished_fd(), Source::parts_pool);
+  if (builder_.images().usable()) events_.watch(builder_.images().socket(), Source::images);
+  zygotes_.ensure(zygotes_.kind_of({}));
   while (!should_end()) {
     // There is no daemon, and none can connect any more.
-    if (!daemon_.is_open() && !listener_.is_open())
-      for (auto& [name, sandbox] : sandboxes_) kill(*sandbox);
+    if (!connection_.is_connected() && !connection_.is_listening()) sandboxes_.kill_all();
     expire(Clock::machine().steady());
     if (should_end()) break;
-    epoll_event events[32];
-    const int count = ::epoll_wait(epoll_.get(), events, 32, milliseconds_until(next_deadline()));
-    for (int i = 0; i < count; ++i) {
-      const int fd = static_cast<int>(events[i].data.u64 & 0xFFFF'FFFF);
-      switch (static_cast<Source>(events[i].data.u64 >> 32)) {
-        case Source::daemon:
-          if ((events[i].events & EPOLLOUT) != 0) on_daemon_ready();
-          if ((events[i].events & ~unsigned{EPOLLOUT}) != 0) on_daemon();
-          break;
-        case Source::listener: on_listener(); break;
-        case Source::sandbox: on_end(fd); break;
-        case Source::copying: on_copied(fd); break;
-        case Source::reaping: on_reaped(fd); break;
-        case Source::zygote: on_zygote(fd); break;
-        case Source::parts_pool: on_gone(); break;
-        case Source::images: on_images(); break;
-        case Source::standstill: on_standstill_timer(); break;
-      }
-    }
+    for (const SpawnerEvents::Event& event : events_.wait(milliseconds_until(next_deadline()))) handle(event);
   }
   zygotes_.clear();
-  for (Copier& copier : std::exchange(copiers_, {})) {
-    copier.socket.reset();
-    (void)os::pidfd_kill(copier.pidfd.get(), SIGKILL);
-    (void)os::pidfd_wait(copier.pidfd.get());
-  }
+  children_.end_copiers();
   builder_.close();
-  if (shutting_down_) answer(Reply{.verb = Verb::shut_down, .token = *shutting_down_});
-  flush();
+  if (shutting_down_) connection_.answer(Reply{.verb = Verb::shut_down, .token = *shutting_down_});
+  connection_.flush();
+}
+
+void Spawner::handle(const SpawnerEvents::Event& event) {
+  switch (event.source) {
+    case Source::daemon:
+      if (event.has_room) connection_.send_kept();
+      if (event.is_readable) on_daemon();
+      break;
+    case Source::listener:
+      if (connection_.accept()) orphan_since_.reset();
+      break;
+    case Source::sandbox: on_end(event.fd); break;
+    case Source::copying:
+      on_report(event.fd);
+      revive_next();
+      break;
+    case Source::reaping: children_.on_reaped(event.fd); break;
+    case Source::zygote: on_zygote(event.fd); break;
+    case Source::parts_pool: on_parts_gone(); break;
+    case Source::images: on_images(); break;
+    case Source::standstill: standstill_.on_timer(); break;
+  }
+}
+
+void Spawner::on_daemon() {
+  if (auto incoming = connection_.receive()) serve(incoming->request, std::move(incoming->beside));
+}
+
+void Spawner::on_zygote(int socket) {
+  zygotes_.on_readable(socket);
+  if (zygotes_.is_any_starting()) return;
+  for (SpawnerInterpreters::Pending& waiting : interpreters_.take_awaiting_zygote())
+    serve(waiting.request, std::move(waiting.beside), ZygoteWait::over);
+}
+
+void Spawner::revive_next() {
+  while (auto next = interpreters_.take_next_turn()) serve(next->request, std::move(next->beside));
 }
 
 void Spawner::serve(const Request& request, os::Fd beside, ZygoteWait wait) {
-  SpawnedSandbox* const sandbox = find(request.name);
+  SpawnedSandbox* const sandbox = sandboxes_.find(request.name);
   const auto on = [&](const auto& wanted) {
     using Wanted = std::decay_t<decltype(wanted)>;
     if constexpr (std::is_same_v<Wanted, ask::Hello> || std::is_same_v<Wanted, ask::List>) {
@@ -178,23 +196,25 @@ void Spawner::serve(const Request& request, os::Fd beside, ZygoteWait wait) {
     } else if constexpr (std::is_same_v<Wanted, ask::Destroy>) {
       destroy(request);
     } else if constexpr (std::is_same_v<Wanted, ask::Discard>) {
-      discard_snapshot(request, wanted);
+      ahead_.drop(wanted.directory);
+      snapshots_.discard(request, wanted);
     } else if constexpr (std::is_same_v<Wanted, ask::Measure>) {
-      measure_snapshot(request, wanted);
+      snapshots_.measure(request, wanted);
     } else if constexpr (std::is_same_v<Wanted, ask::OpenInterpreters>) {
-      open_interpreters(request, wanted);
+      snapshots_.open_interpreters(request, wanted);
     } else if constexpr (std::is_same_v<Wanted, ask::DiscardInterpreters>) {
-      discard_interpreters(request, wanted);
+      snapshots_.discard_interpreters(request, wanted);
     } else if constexpr (std::is_same_v<Wanted, ask::OpenVolume>) {
-      open_volume(request, wanted);
+      volumes_.open(request, wanted);
     } else if constexpr (std::is_same_v<Wanted, ask::CloseVolume>) {
-      close_volume(request, wanted);
+      volumes_.close(request, wanted);
     } else if constexpr (std::is_same_v<Wanted, ask::SecondConnection>) {
-      add_connection(request);
+      connection_.add_second(request);
     } else if constexpr (std::is_same_v<Wanted, ask::ShutDown>) {
       begin_shut_down(request.token);
     } else {
-      if (sandbox == nullptr) return answer_error(request, Error(Code::not_found, "no such sandbox"));
+      if (sandbox == nullptr)
+        return connection_.answer_error(request, Error(Code::not_found, "no such sandbox"));
       serve_sandbox(*sandbox, request, std::move(beside), wait);
     }
   };
@@ -205,42 +225,117 @@ void Spawner::serve(const Request& request, os::Fd beside, ZygoteWait wait) {
 void Spawner::serve_sandbox(SpawnedSandbox& sandbox, const Request& request, os::Fd beside, ZygoteWait wait) {
   if (request.as<ask::Adopt>() != nullptr) return adopt(request, sandbox);
   if (const auto* const wanted = request.as<ask::ForkInterpreter>())
-    return fork_interpreter(request, *wanted, wait);
-  if (const auto* const wanted = request.as<ask::Revive>())
-    return revive(request, *wanted, std::move(beside), wait);
-  if (request.as<ask::Thaw>() != nullptr) return thaw(request, sandbox);
-  if (const auto* const wanted = request.as<ask::Rename>()) {
-    if (is_taken(wanted->to))
-      return answer_error(request, Error(Code::already_exists, "a sandbox of that name lives"));
-    rename(request.name, wanted->to);
-    return answer_done(request);
+    return interpreters_.fork(request, sandbox, *wanted, wait);
+  if (const auto* const wanted = request.as<ask::Revive>()) {
+    if (ahead_.take_interpreter(sandbox, request, *wanted, beside)) return;
+    return interpreters_.revive(request, sandbox, *wanted, std::move(beside), wait);
   }
-  stand_still(request);  // freeze, snapshot, checkpoint
+  if (request.as<ask::Thaw>() != nullptr) return thaw(request, sandbox);
+  if (const auto* const wanted = request.as<ask::Rename>()) return rename(request, *wanted);
+  stand_still(request, sandbox);  // freeze, snapshot, checkpoint
+}
+
+void Spawner::rename(const Request& request, const ask::Rename& wanted) {
+  if (is_taken(wanted.to))
+    return connection_.answer_error(request, Error(Code::already_exists, "a sandbox of that name lives"));
+  sandboxes_.rename(request.name, wanted.to);
+  children_.rename(request.name, wanted.to);
+  connection_.answer_done(request);
+}
+
+void Spawner::stand_still(const Request& request, SpawnedSandbox& sandbox) {
+  const auto* const snapshot = request.as<ask::Snapshot>();
+  const auto* const checkpoint = request.as<ask::Checkpoint>();
+  if (checkpoint != nullptr && (sandbox.frozen || sandbox.freezing))
+    return connection_.answer_error(request, Error(Code::conflict, "the sandbox is paused"));
+  SpawnerStandstill::Asked asked{.request = request, .files = {}};
+  if (snapshot != nullptr || checkpoint != nullptr) {
+    auto files =
+        snapshots_.open_files(sandbox, snapshot != nullptr ? snapshot->directory : checkpoint->directory);
+    if (!files) return connection_.answer_error(request, std::move(files).error());
+    asked.files = std::move(*files);
+  }
+  standstill_.ask(sandbox, std::move(asked));
+}
+
+void Spawner::go_on_still(SpawnedSandbox& sandbox, SpawnerStandstill::Asked asked) {
+  if (const auto* const wanted = asked.request.as<ask::Checkpoint>())
+    return snapshots_.checkpoint(sandbox, asked.request, *wanted, std::move(asked.files));
+  if (asked.request.as<ask::Snapshot>() != nullptr)
+    return snapshots_.take(sandbox, asked.request, std::move(asked.files));
+  sandbox.paused = true;
+  connection_.answer_done(asked.request);
 }
 
 void Spawner::thaw(const Request& request, SpawnedSandbox& sandbox) {
-  sandbox.paused = false;
-  if (sandbox.freezing)
-    give_up_standstill(sandbox, Error(Code::conflict, "the sandbox was resumed before it stood still"));
-  if (sandbox.holds == 0) {
-    if (auto done = builder_.thaw(sandbox.built); !done)
-      return answer_error(request, std::move(done).error());
-    sandbox.frozen = false;
+  if (auto done = standstill_.resume(sandbox); !done)
+    return connection_.answer_error(request, std::move(done).error());
+  connection_.answer_done(request);
+}
+
+// A child has reported its result, or has ended without one.
+void Spawner::on_report(int report) {
+  const Copying* const begun = children_.find(report);
+  if (begun == nullptr) return;
+  auto told = take_report(report);
+  if (told && !told->is_last) {
+    if (!shutting_down_) ahead_.prepare(*begun);
+    return;
   }
-  answer_done(request);
+  if (!told || told->reply.error) ahead_.drop(begun->target);
+  Copying copying = children_.finish(report, told.has_value());
+  if (told && !told->reply.error && copying.first)
+    ahead_.write(copying.target, told->reply.as<answers::Checkpoint>().carried, told->beside.get());
+  SpawnedSandbox* const sandbox = sandboxes_.find(copying.name);
+  if (sandbox != nullptr && copying.holds) standstill_.release(*sandbox);
+  Reply reply = told ? std::move(told->reply) : Reply{};
+  if (!told) reply.error = told.error();
+  reply.verb = copying.verb, reply.token = copying.token, reply.name = copying.name;
+  const auto taken = Clock::machine().steady() - copying.since;
+  if (auto* const checkpoint = std::get_if<answers::Checkpoint>(&reply.answer))
+    checkpoint->micros =
+        static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::microseconds>(taken).count());
+  if (copying.verb == Verb::open_volume)
+    return volumes_.finish(copying, std::move(reply), told ? std::move(told->beside) : os::Fd());
+  if (copying.stops) {
+    if (sandbox != nullptr) standstill_.on_stopped(*sandbox, reply.error);
+    return;
+  }
+  if (copying.is_prefetched) return ahead_.finish(std::move(copying), std::move(reply));
+  if (!copying.forked) {
+    const int beside = told ? told->beside.get() : -1;
+    connection_.answer(std::move(reply), std::span(&beside, beside >= 0 ? 1 : 0));
+    return;
+  }
+  if (!reply.error && sandbox == nullptr) reply.error = Error(Code::not_found, "the sandbox has ended");
+  if (!reply.error) return interpreters_.hand_over(std::move(reply), *sandbox, std::move(*copying.forked));
+  (void)os::pidfd_kill(copying.forked->pidfd.get(), SIGKILL);
+  connection_.answer(std::move(reply));
 }
 
 void Spawner::begin_shut_down(std::uint64_t token) {
   shutting_down_ = token;
-  prepared_fork_.reset();
+  ahead_.forget();
   making_.clear();
-  hide();
-  for (auto& [name, each] : sandboxes_) kill(*each);
+  connection_.hide();
+  sandboxes_.kill_all();
+}
+
+// Without a place to be found again, the sandboxes end with the daemon.
+void Spawner::lose_daemon() {
+  making_.clear();
+  ahead_.drop();
+  if (connection_.is_listening() && !shutting_down_ && !sandboxes_.is_empty()) {
+    orphan_since_ = Clock::machine().steady(), orphan_check_ = {};
+    return;
+  }
+  connection_.hide();
+  sandboxes_.kill_all();
 }
 
 void Spawner::hello(const Request& request) {
   answers::Hello hello;
-  for (const auto& [name, sandbox] : sandboxes_)
+  for (const auto& [name, sandbox] : sandboxes_.all())
     if (!sandbox->ended) hello.names.push_back(name);
   hello.parent_group = builder_.cgroup_parent();
   hello.isolation = builder_.probed();
@@ -249,8 +344,8 @@ void Spawner::hello(const Request& request) {
         {"python_zygote",
          "Python interpreters are started as any program: forking them from a zygote needs root"});
   hello.pid = static_cast<std::uint32_t>(::getpid());
-  hello.zygotes_away = told_zygotes_away_ = zygotes_away();
-  answer(Reply{.verb = request.verb(), .token = request.token, .answer = std::move(hello)});
+  hello.zygotes_away = zygotes_.away_now();
+  connection_.answer(Reply{.verb = request.verb(), .token = request.token, .answer = std::move(hello)});
 }
 
 static Reply description(const Request& request, const SpawnedSandbox& sandbox) {
@@ -262,58 +357,27 @@ static Reply description(const Request& request, const SpawnedSandbox& sandbox) 
   return {.verb = request.verb(), .token = request.token, .name = request.name, .answer = std::move(answer)};
 }
 
-// Entered into the table before the daemon gets its answer: if the daemon is gone by now, the sandbox ends
-// with all others.
-SpawnedSandbox& Spawner::add_sandbox(const std::string& name, const Spec& spec, Built built) {
-  SpawnedSandbox& sandbox = *sandboxes_.emplace(name, std::make_unique<SpawnedSandbox>()).first->second;
-  sandbox.built = std::move(built);
-  sandbox.spec = spec;
-  sandbox.spec.id = name;
-  watch(sandbox.built.pidfd.get(), Source::sandbox);
-  by_pidfd_[sandbox.built.pidfd.get()] = name;
-  return sandbox;
-}
-
-void Spawner::rename(const std::string& from, const std::string& to) {
-  auto node = sandboxes_.extract(from);
-  node.key() = to;
-  node.mapped()->spec.id = to;
-  for (auto& [report, copying] : copying_)
-    if (copying.name == from) copying.name = to;
-  by_pidfd_[node.mapped()->built.pidfd.get()] = to;
-  sandboxes_.insert(std::move(node));
-}
-
-// A sandbox takes about eight, for a moment more. The last ones are for those who have theirs already: to
-// end, to pause, to be looked at.
-static bool are_descriptors_short(int any) {
-  constexpr int reserve = 128;
-  rlimit files{};
-  const os::Fd next(::fcntl(any, F_DUPFD_CLOEXEC, 0));
-  return !next.is_open() || (::getrlimit(RLIMIT_NOFILE, &files) == 0 &&
-                             static_cast<rlim_t>(next.get()) + reserve > files.rlim_cur);
-}
-
 void Spawner::create(const Request& request, const Spec& spec) {
-  if (shutting_down_) return answer_error(request, Error(Code::unavailable, "the provider is shutting down"));
+  if (shutting_down_)
+    return connection_.answer_error(request, Error(Code::unavailable, "the provider is shutting down"));
   if (is_taken(request.name))
-    return answer_error(request, Error(Code::already_exists, "a sandbox of that name lives"));
-  if (are_descriptors_short(epoll_.get()))
-    return answer_error(
+    return connection_.answer_error(request, Error(Code::already_exists, "a sandbox of that name lives"));
+  if (events_.are_descriptors_short())
+    return connection_.answer_error(
         request, Error(Code::resource_exhausted,
                        "too many sandboxes for the limit of open files: raise it (ulimit -Hn, LimitNOFILE)"));
-  if (SpawnedSandbox* const prepared = take_prepared_fork(request.name, spec))
+  if (SpawnedSandbox* const prepared = ahead_.take(request.name, spec))
     return hand_out(request, spec, *prepared);
   const auto size = builder_.image_for(spec);
   if (!size) return finish_create(request, spec, {});
   if (auto ready = builder_.images().take(*size))
     return finish_create(request, spec, {std::move(*ready), *size});
-  if (making_.size() >= kWaitingMax)
-    return answer_error(request,
-                        Error(Code::resource_exhausted, "too many sandboxes wait for their disk images"));
+  if (making_.size() >= kMakingMax)
+    return connection_.answer_error(
+        request, Error(Code::resource_exhausted, "too many sandboxes wait for their disk images"));
   const std::uint64_t ticket = ++tickets_;
   if (auto asked = builder_.images().ask(ticket, *size); !asked)
-    return answer_error(request, std::move(asked).error());
+    return connection_.answer_error(request, std::move(asked).error());
   making_.emplace(ticket, Making{request, *size, Clock::machine().steady()});
 }
 
@@ -330,11 +394,12 @@ void Spawner::on_images() {
     if (!made && made.error().code() == Code::unavailable) return;
     if (!made) {
       constexpr std::uint32_t losses_max = 5;
-      reap(builder_.images().give_up_process());
-      for (auto& [ticket, making] : std::exchange(making_, {})) answer_error(making.request, made.error());
+      children_.reap(builder_.images().give_up_process());
+      for (auto& [ticket, making] : std::exchange(making_, {}))
+        connection_.answer_error(making.request, made.error());
       if (++maker_losses_ >= losses_max) return;
       builder_.images().restart();
-      if (builder_.images().usable()) watch(builder_.images().socket(), Source::images);
+      if (builder_.images().usable()) events_.watch(builder_.images().socket(), Source::images);
       return;
     }
     auto node = making_.extract(made->ticket);
@@ -352,14 +417,14 @@ void Spawner::on_images() {
     else if (is_lacking)
       finish_create(request, spec, {});
     else
-      answer_error(request, std::move(made->mount).error().context("disk"));
+      connection_.answer_error(request, std::move(made->mount).error().context("disk"));
   }
 }
 
 void Spawner::finish_create(const Request& request, const Spec& spec, Disk disk) {
   auto built = builder_.build(spec, std::move(disk));
-  if (!built) return answer_error(request, std::move(built).error());
-  hand_out(request, spec, add_sandbox(request.name, spec, std::move(*built)));
+  if (!built) return connection_.answer_error(request, std::move(built).error());
+  hand_out(request, spec, sandboxes_.add(request.name, spec, std::move(*built)));
 }
 
 void Spawner::hand_out(const Request& request, const Spec& spec, SpawnedSandbox& sandbox) {
@@ -368,82 +433,73 @@ void Spawner::hand_out(const Request& request, const Spec& spec, SpawnedSandbox&
   if (options_.run_directory.empty()) sandbox.built.handover.reset();
   std::vector<int> fds{stream.get(), sandbox.built.pidfd.get(), sandbox.built.upper.get()};
   // The answer was lost, so nobody owns the sandbox: end it.
-  if (answer(description(request, sandbox), fds) == Given::lost) return kill(sandbox);
+  if (connection_.answer(description(request, sandbox), fds) == SpawnerConnection::Given::lost)
+    return sandboxes_.kill(sandbox);
   // Interpreters of a kind of its own (modules, layers): a zygote for them is on its way by the time one is
   // asked for.
   const bool own_kind = !spec.preimport.empty() || spec.trusted_layers;
-  if (own_kind && sandbox.built.plain_usr) ensure_zygote(kind_of(spec));
+  if (own_kind && sandbox.built.plain_usr) zygotes_.ensure(zygotes_.kind_of(spec));
 }
 
 // The guest gets a fresh stream: the old one may have stopped in the middle of a frame.
 void Spawner::adopt(const Request& request, SpawnedSandbox& sandbox) {
   auto pair = os::socket_pair(os::SocketKind::stream);
-  if (!pair) return answer_error(request, std::move(pair).error());
+  if (!pair) return connection_.answer_error(request, std::move(pair).error());
   if (!sandbox.built.handover.is_open())
-    return answer_error(request, Error(Code::unsupported, "this sandbox cannot be taken back"));
+    return connection_.answer_error(request, Error(Code::unsupported, "this sandbox cannot be taken back"));
   const int theirs = pair->second.get();
   if (auto sent = os::send_message(sandbox.built.handover.get(), "s", {&theirs, 1}, os::Wait::no); !sent)
-    return answer_error(request, std::move(sent).error());
+    return connection_.answer_error(request, std::move(sent).error());
   Reply reply = description(request, sandbox);
   std::vector<int> fds{pair->first.get(), sandbox.built.pidfd.get(), sandbox.built.upper.get()};
-  answer(std::move(reply), fds);
-}
-
-// SIGKILL to process 1 of the namespace ends everything in it; the group catches what could not be in it.
-void Spawner::kill(SpawnedSandbox& sandbox) {
-  if (sandbox.ended) return;
-  (void)os::pidfd_kill(sandbox.built.pidfd.get(), SIGKILL);
-  if (sandbox.frozen || sandbox.freezing) (void)builder_.thaw(sandbox.built);
+  connection_.answer(std::move(reply), fds);
 }
 
 void Spawner::destroy(const Request& request) {
   if (const auto making = stop_making(request.name)) {
-    answer_error(*making, Error(Code::canceled, "the sandbox was ended before it was made"));
-    return answer_done(request);
+    connection_.answer_error(*making, Error(Code::canceled, "the sandbox was ended before it was made"));
+    return connection_.answer_done(request);
   }
-  const auto known = sandboxes_.find(request.name);
-  if (known == sandboxes_.end()) return answer_error(request, Error(Code::not_found, "no such sandbox"));
+  SpawnedSandbox* const sandbox = sandboxes_.find_any(request.name);
+  if (sandbox == nullptr) return connection_.answer_error(request, Error(Code::not_found, "no such sandbox"));
   // One that ended by itself may not be gone yet: the answer comes when it is.
-  known->second->waiting.push_back(request.token);
-  kill(*known->second);
+  sandbox->waiting.push_back(request.token);
+  sandboxes_.kill(*sandbox);
 }
 
 void Spawner::on_end(int pidfd) {
-  const auto named = by_pidfd_.find(pidfd);
-  if (named == by_pidfd_.end()) return;
-  const std::string name = named->second;
-  by_pidfd_.erase(named);
-  SpawnedSandbox* const sandbox = find(name);
+  const auto name = sandboxes_.take_ended(pidfd);
+  SpawnedSandbox* const sandbox = name ? sandboxes_.find(*name) : nullptr;
   if (sandbox == nullptr) return;
   const auto exit = os::pidfd_wait(pidfd);
-  ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, pidfd, nullptr);
   std::string why = "its guest ended";
   if (exit && exit->signal != 0) why = fmt::format("its guest was ended by signal {}", exit->signal);
   if (exit && exit->signal == 0) why = fmt::format("its guest ended with status {}", exit->code);
   sandbox->ended = std::move(why);
-  give_up_standstill(*sandbox, Error(Code::not_found, "the sandbox has ended"));
+  standstill_.give_up(*sandbox, Error(Code::not_found, "the sandbox has ended"));
   const std::uint64_t ticket = ++tickets_;
   if (sandbox->built.on_disk) builder_.images().take_down(std::move(sandbox->built.upper));
   if (builder_.parts_pool().give_back(std::move(sandbox->built.parts), ticket,
                                       std::move(sandbox->built.upper)))
-    tell_end(name);
+    tell_end(*name);
   else
-    by_ticket_[ticket] = name;
+    sandboxes_.note_ticket(ticket, *name);
 }
 
-void Spawner::on_gone() {
+void Spawner::on_parts_gone() {
   for (const std::uint64_t ticket : builder_.parts_pool().finished())
-    if (const auto named = by_ticket_.extract(ticket); !named.empty()) tell_end(named.mapped());
+    if (const auto name = sandboxes_.take_ticket(ticket)) tell_end(*name);
 }
 
 // The name is free from here on and not earlier, so that the daemon cannot take this message for the end of a
 // later sandbox of the same name.
 void Spawner::tell_end(const std::string& name) {
-  const auto node = sandboxes_.extract(name);
-  for (const std::uint64_t token : node.mapped()->waiting)
-    answer(Reply{.verb = Verb::destroy, .token = token, .name = name});
-  answer(
-      Reply{.verb = Verb::ended, .name = name, .answer = answers::Ended{std::move(*node.mapped()->ended)}});
+  const auto gone = sandboxes_.remove(name);
+  for (const std::uint64_t token : gone->waiting)
+    connection_.answer(Reply{.verb = Verb::destroy, .token = token, .name = name});
+  connection_.answer(
+      Reply{.verb = Verb::ended, .name = name, .answer = answers::Ended{std::move(*gone->ended)}});
+  zygotes_.on_sandbox_gone();
 }
 
 namespace {

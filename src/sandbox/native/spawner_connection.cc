@@ -1,17 +1,14 @@
-// The spawner's connection to its daemon: what is said, what is kept until it can be, and what goes on
-// without it.
+#include "sandbox/native/spawner_connection.h"
+
 #include <fcntl.h>
 #include <poll.h>
-#include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 
 #include <cerrno>
 #include <utility>
 
-#include "os/file.h"
 #include "os/message.h"
-#include "sandbox/native/spawner_loop.h"
 
 namespace atl::sandbox::native {
 namespace {
@@ -27,45 +24,58 @@ bool has_left(int socket) {
   return ::recv(socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
 }
 
-void Spawner::on_daemon() {
+SpawnerConnection::SpawnerConnection(SpawnerEvents& events, os::Fd daemon, Listener heard)
+    : events_(events), heard_(std::move(heard)), daemon_(std::move(daemon)) {}
+
+void SpawnerConnection::listen(os::Fd listener, os::Fd run_directory) {
+  listener_ = std::move(listener);
+  run_directory_ = std::move(run_directory);
+}
+
+void SpawnerConnection::begin() {
+  events_.watch(daemon_.get(), Source::daemon);
+  if (listener_.is_open()) events_.watch(listener_.get(), Source::listener);
+}
+
+std::optional<SpawnerConnection::Incoming> SpawnerConnection::receive() {
   auto message = os::receive_message(daemon_.get(), os::Wait::no);
-  if (!message && message.error().code() == Code::unavailable) return;
-  // A message that is larger than any request of ours is ignored.
-  if (!message) return;
-  if (message->bytes.empty()) return lose_connection();
+  // Nothing is there, or it is larger than any request of ours.
+  if (!message) return std::nullopt;
+  if (message->bytes.empty()) {
+    lose_connection();
+    return std::nullopt;
+  }
   auto request = decode_request(message->bytes);
   if (request && message->fds_lost)
     request = fail(Code::resource_exhausted, "the spawner has too many files open for what came with this");
-  if (request) return serve(*request, message->fds.empty() ? os::Fd() : std::move(message->fds.front()));
+  if (request)
+    return Incoming{std::move(*request), message->fds.empty() ? os::Fd() : std::move(message->fds.front())};
   if (const auto token = token_of(message->bytes))
     answer(Reply{.token = *token, .error = std::move(request).error()});
+  return std::nullopt;
 }
 
-void Spawner::watch_daemon(bool for_room) {
-  epoll_event event{};
-  event.events = EPOLLIN | (for_room ? unsigned{EPOLLOUT} : 0U);
-  event.data.u64 = (std::uint64_t{static_cast<std::uint32_t>(Source::daemon)} << 32) |
-                   static_cast<std::uint32_t>(daemon_.get());
-  if (::epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, daemon_.get(), &event) < 0)
-    ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, daemon_.get(), &event);
+void SpawnerConnection::watch_daemon(bool for_room) {
+  events_.watch_for_room(daemon_.get(), Source::daemon, for_room);
 }
 
-Spawner::Given Spawner::answer(Reply reply, std::span<const int> fds) {
+SpawnerConnection::Given SpawnerConnection::answer(Reply reply, std::span<const int> fds) {
   if (!daemon_.is_open()) return Given::yes;
   std::string bytes = encode(reply);
   if (bytes.size() > os::kMessageBytesMax)
     return cannot_answer(reply, Error(Code::too_large, "the answer is too long"));
-  if (!outbox_.empty()) return keep_answer(reply, std::move(bytes), fds);
+  if (!outbox_.empty()) return keep(reply, std::move(bytes), fds);
   auto sent = os::send_message(daemon_.get(), bytes, fds, os::Wait::no);
   if (sent) return Given::yes;
-  if (sent.error().code() == Code::conflict) return keep_answer(reply, std::move(bytes), fds);
+  if (sent.error().code() == Code::conflict) return keep(reply, std::move(bytes), fds);
   if (sent.error().code() == Code::resource_exhausted && !fds.empty())
     return cannot_answer(reply, sent.error());
   lose_connection();
   return Given::yes;
 }
 
-Spawner::Given Spawner::keep_answer(const Reply& reply, std::string bytes, std::span<const int> fds) {
+SpawnerConnection::Given SpawnerConnection::keep(const Reply& reply, std::string bytes,
+                                                 std::span<const int> fds) {
   Outgoing outgoing{.bytes = std::move(bytes), .fds = {}, .failure = {}};
   outgoing.failure.verb = reply.verb, outgoing.failure.token = reply.token,
   outgoing.failure.name = reply.name;
@@ -83,12 +93,12 @@ Spawner::Given Spawner::keep_answer(const Reply& reply, std::string bytes, std::
   return Given::yes;
 }
 
-Spawner::Given Spawner::cannot_answer(const Reply& reply, const Error& why) {
+SpawnerConnection::Given SpawnerConnection::cannot_answer(const Reply& reply, const Error& why) {
   answer(Reply{.verb = reply.verb, .token = reply.token, .error = why, .name = reply.name});
   return Given::lost;
 }
 
-void Spawner::on_daemon_ready() {
+void SpawnerConnection::send_kept() {
   while (!outbox_.empty()) {
     Outgoing& next = outbox_.front();
     std::vector<int> fds;
@@ -102,8 +112,7 @@ void Spawner::on_daemon_ready() {
       continue;
     }
     // The caller gets an error in the place of this answer, and the sandbox that was made for it ends.
-    if (SpawnedSandbox* const sandbox = next.failure.verb == Verb::create ? find(next.failure.name) : nullptr)
-      kill(*sandbox);
+    if (next.failure.verb == Verb::create) heard_.undelivered(next.failure.name);
     next.failure.error = std::move(sent).error();
     next.bytes = encode(next.failure), next.fds.clear();
     outbox_bytes_ += next.bytes.size();
@@ -111,25 +120,25 @@ void Spawner::on_daemon_ready() {
   watch_daemon(false);
 }
 
-void Spawner::flush() {
+void SpawnerConnection::flush() {
   constexpr int patience_ms = 2000;
   while (daemon_.is_open() && !outbox_.empty()) {
     pollfd room{daemon_.get(), POLLOUT, 0};
     if (::poll(&room, 1, patience_ms) <= 0) return;
-    on_daemon_ready();
+    send_kept();
   }
 }
 
-void Spawner::answer_error(const Request& request, Error error) {
+void SpawnerConnection::answer_error(const Request& request, Error error) {
   answer(
       Reply{.verb = request.verb(), .token = request.token, .error = std::move(error), .name = request.name});
 }
 
-void Spawner::answer_done(const Request& request) {
+void SpawnerConnection::answer_done(const Request& request) {
   answer(Reply{.verb = request.verb(), .token = request.token, .name = request.name});
 }
 
-void Spawner::add_connection(const Request& request) {
+void SpawnerConnection::add_second(const Request& request) {
   auto pair = os::socket_pair(os::SocketKind::packets);
   if (!pair) return answer_error(request, std::move(pair).error());
   const int theirs = pair->second.get();
@@ -137,12 +146,14 @@ void Spawner::add_connection(const Request& request) {
   if (answer(std::move(reply), {&theirs, 1}) == Given::yes) second_ = std::move(pair->first);
 }
 
-bool Spawner::has_daemon() const {
+bool SpawnerConnection::has_daemon() const {
   return daemon_.is_open() && (!has_left(daemon_.get()) || (second_.is_open() && !has_left(second_.get())));
 }
 
-// A daemon that lives has the other end of a spare one and will go on there.
-void Spawner::lose_connection() {
+// A daemon that lives has the other end of a spare one and will go on there. What was not
+// told by the first is not told by the second: the client repeats or fails every call that it has no answer
+// to.
+void SpawnerConnection::lose_connection() {
   outbox_.clear();
   outbox_bytes_ = 0;
   daemon_ = std::move(second_);
@@ -150,44 +161,38 @@ void Spawner::lose_connection() {
   lose_daemon();
 }
 
-bool Spawner::is_findable() const {
+// The next daemon must not get what the last one left unread.
+void SpawnerConnection::lose_daemon() {
+  outbox_.clear();
+  outbox_bytes_ = 0;
+  daemon_.reset();
+  second_.reset();
+  heard_.lost();
+}
+
+bool SpawnerConnection::is_findable() const {
   struct stat info {};
   return listener_.is_open() &&
          ::fstatat(run_directory_.get(), "spawner.sock", &info, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-void Spawner::hide() {
+void SpawnerConnection::hide() {
   if (listener_.is_open()) ::unlinkat(run_directory_.get(), "spawner.sock", 0);
   listener_.reset();
 }
 
-// Without a place to be found again, the sandboxes end with the daemon.
-void Spawner::lose_daemon() {
-  daemon_.reset();
-  second_.reset();
-  making_.clear();
-  drop_prepared_fork();
-  if (listener_.is_open() && !shutting_down_ && !sandboxes_.empty()) {
-    orphan_since_ = Clock::machine().steady(), orphan_check_ = {};
-    return;
-  }
-  hide();
-  for (auto& [name, sandbox] : sandboxes_) kill(*sandbox);
-}
-
-// One daemon at a time, of the same user; a second one is turned away while the first lives.
-void Spawner::on_listener() {
+bool SpawnerConnection::accept() {
   os::Fd connection(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
   // A daemon that was killed may not have been noticed yet.
   if (daemon_.is_open() && !has_daemon()) lose_daemon();
-  if (!connection.is_open() || daemon_.is_open() || !listener_.is_open()) return;
+  if (!connection.is_open() || daemon_.is_open() || !listener_.is_open()) return false;
   ucred peer{};
   socklen_t size = sizeof peer;
-  if (::getsockopt(connection.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0) return;
-  if (peer.uid != ::geteuid() && peer.uid != 0) return;
+  if (::getsockopt(connection.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0) return false;
+  if (peer.uid != ::geteuid() && peer.uid != 0) return false;
   daemon_ = std::move(connection);
-  orphan_since_.reset();
   watch_daemon(false);
+  return true;
 }
 
 }  // namespace atl::sandbox::native

@@ -1,12 +1,12 @@
-// Sandboxes that are to stand still. What runs inside decides how long that takes, so nobody waits for it:
-// the kernel is told, and looked at now and then until it is so or has taken too long.
+#include "sandbox/native/spawner_standstill.h"
+
 #include <sys/timerfd.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <utility>
 
 #include "sandbox/native/process_tree.h"
-#include "sandbox/native/spawner_loop.h"
 
 namespace atl::sandbox::native {
 namespace {
@@ -18,31 +18,35 @@ constexpr std::size_t kAskedMax = 8;
 
 }  // namespace
 
-void Spawner::stand_still(const Request& request) {
-  SpawnedSandbox& sandbox = *find(request.name);
-  if (request.as<ask::Checkpoint>() != nullptr && (sandbox.frozen || sandbox.freezing))
-    return answer_error(request, Error(Code::conflict, "the sandbox is paused"));
-  SpawnedSandbox::Freezing::Asked asked{.request = request, .files = {}};
-  const auto* const snapshot = request.as<ask::Snapshot>();
-  const auto* const checkpoint = request.as<ask::Checkpoint>();
-  if (snapshot != nullptr || checkpoint != nullptr) {
-    auto files = snapshot_files(sandbox, snapshot != nullptr ? snapshot->directory : checkpoint->directory);
-    if (!files) return answer_error(request, std::move(files).error());
-    asked.files = std::move(*files);
-  }
-  if (sandbox.frozen) return go_on_still(sandbox, std::move(asked));
+SpawnerStandstill::SpawnerStandstill(SandboxBuilder& builder, SpawnerEvents& events,
+                                     SpawnerChildren& children, SpawnerConnection& connection, GoesOn goes_on)
+    : builder_(builder),
+      events_(events),
+      children_(children),
+      connection_(connection),
+      goes_on_(std::move(goes_on)),
+      timer_(::timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC)) {}
+
+void SpawnerStandstill::begin() {
+  events_.watch(timer_.get(), Source::standstill);
+}
+
+void SpawnerStandstill::ask(SpawnedSandbox& sandbox, Asked asked) {
+  if (sandbox.frozen) return goes_on_(sandbox, std::move(asked));
   if (sandbox.freezing && sandbox.freezing->asked.size() >= kAskedMax)
-    return answer_error(request, Error(Code::conflict, "the sandbox is being paused already"));
+    return connection_.answer_error(asked.request,
+                                    Error(Code::conflict, "the sandbox is being paused already"));
   if (!sandbox.freezing) {
-    if (auto begun = begin_standstill(sandbox); !begun)
-      return answer_error(request, std::move(begun).error());
+    if (auto begun = begin_to_stop(sandbox); !begun)
+      return connection_.answer_error(asked.request, std::move(begun).error());
   }
   sandbox.freezing->asked.push_back(std::move(asked));
+  // Mostly the freezer is done before anybody looks: then no timer is waited for.
   if (builder_.cgroups().has(Controller::unified) && builder_.cgroups().is_frozen(sandbox.built.parts.group))
     on_still(sandbox);
 }
 
-Result<void> Spawner::begin_standstill(SpawnedSandbox& sandbox) {
+Result<void> SpawnerStandstill::begin_to_stop(SpawnedSandbox& sandbox) {
   if (builder_.cgroups().has(Controller::unified)) {
     TRY(builder_.cgroups().begin_freeze(sandbox.built.parts.group));
   } else {
@@ -53,7 +57,7 @@ Result<void> Spawner::begin_standstill(SpawnedSandbox& sandbox) {
       TRY(stop_tree(builder_.proc(), sandbox.built.pid));
       return AnyAnswer{};
     };
-    TRY(copy(std::move(copying), stop));
+    TRY(children_.run(std::move(copying), stop));
   }
   sandbox.freezing.emplace().since = Clock::machine().steady();
   if (builder_.cgroups().has(Controller::unified)) {
@@ -63,63 +67,70 @@ Result<void> Spawner::begin_standstill(SpawnedSandbox& sandbox) {
   return {};
 }
 
-void Spawner::go_on_still(SpawnedSandbox& sandbox, SpawnedSandbox::Freezing::Asked asked) {
-  if (const auto* const wanted = asked.request.as<ask::Checkpoint>())
-    return checkpoint(sandbox, asked.request, *wanted, std::move(asked.files));
-  if (asked.request.as<ask::Snapshot>() != nullptr)
-    return take_snapshot(sandbox, asked.request, std::move(asked.files));
-  sandbox.paused = true;
-  answer_done(asked.request);
+void SpawnerStandstill::on_stopped(SpawnedSandbox& sandbox, const std::optional<Error>& failed) {
+  // Resumed meanwhile: those who asked have their answers.
+  if (!sandbox.freezing) return;
+  return failed ? give_up(sandbox, *failed) : on_still(sandbox);
 }
 
-void Spawner::on_still(SpawnedSandbox& sandbox) {
+void SpawnerStandstill::on_still(SpawnedSandbox& sandbox) {
   freezing_.erase(&sandbox);
   sandbox.frozen = true;
   // Hold it frozen here: the first job may be done before the last one has begun.
-  ++sandbox.holds;
+  hold(sandbox);
   SpawnedSandbox::Freezing freezing = std::move(*std::exchange(sandbox.freezing, std::nullopt));
-  for (SpawnedSandbox::Freezing::Asked& asked : freezing.asked) go_on_still(sandbox, std::move(asked));
+  for (Asked& asked : freezing.asked) goes_on_(sandbox, std::move(asked));
   release(sandbox);
 }
 
-void Spawner::give_up_standstill(SpawnedSandbox& sandbox, const Error& why) {
+void SpawnerStandstill::give_up(SpawnedSandbox& sandbox, const Error& why) {
   freezing_.erase(&sandbox);
   const auto freezing = std::exchange(sandbox.freezing, std::nullopt);
   if (!sandbox.ended) (void)builder_.thaw(sandbox.built);
   if (!freezing) return;
-  for (const SpawnedSandbox::Freezing::Asked& asked : freezing->asked) answer_error(asked.request, why);
+  for (const Asked& asked : freezing->asked) connection_.answer_error(asked.request, why);
 }
 
-void Spawner::release(SpawnedSandbox& sandbox) {
+void SpawnerStandstill::release(SpawnedSandbox& sandbox) {
   if (sandbox.holds > 0) --sandbox.holds;
   if (sandbox.holds > 0 || sandbox.paused || !sandbox.frozen) return;
   (void)builder_.thaw(sandbox.built);
   sandbox.frozen = false;
 }
 
-void Spawner::on_standstill_timer() {
+Result<void> SpawnerStandstill::resume(SpawnedSandbox& sandbox) {
+  sandbox.paused = false;
+  if (sandbox.freezing)
+    give_up(sandbox, Error(Code::conflict, "the sandbox was resumed before it stood still"));
+  if (sandbox.holds > 0) return {};
+  TRY(builder_.thaw(sandbox.built));
+  sandbox.frozen = false;
+  return {};
+}
+
+void SpawnerStandstill::on_timer() {
   std::uint64_t count = 0;
-  (void)!::read(standstill_timer_.get(), &count, sizeof count);
+  (void)!::read(timer_.get(), &count, sizeof count);
+  // A copy: what goes on may freeze others, and one that ends takes itself out.
   for (SpawnedSandbox* const sandbox : std::set(freezing_)) {
     if (!freezing_.contains(sandbox)) continue;
     if (builder_.cgroups().is_frozen(sandbox->built.parts.group))
       on_still(*sandbox);
     else if (Clock::machine().steady() - sandbox->freezing->since >= kFreezePatience)
-      give_up_standstill(*sandbox,
-                         Error(Code::deadline_exceeded, "the sandbox did not come to a standstill"));
+      give_up(*sandbox, Error(Code::deadline_exceeded, "the sandbox did not come to a standstill"));
     else
       sandbox->freezing->pause = std::min(sandbox->freezing->pause * 2, kPauseMax);
   }
   look_again();
 }
 
-void Spawner::look_again() {
+void SpawnerStandstill::look_again() {
   if (freezing_.empty()) return;
   auto pause = kPauseMax;
   for (const SpawnedSandbox* const sandbox : freezing_) pause = std::min(pause, sandbox->freezing->pause);
   itimerspec when{};
   when.it_value.tv_nsec = std::chrono::nanoseconds(pause).count();
-  ::timerfd_settime(standstill_timer_.get(), 0, &when, nullptr);
+  ::timerfd_settime(timer_.get(), 0, &when, nullptr);
 }
 
 }  // namespace atl::sandbox::native

@@ -1,38 +1,35 @@
-// Filesystems of volumes: a child makes or opens the image and mounts it, the spawner keeps the mount and
-// shares it.
+#include "sandbox/native/spawner_volumes.h"
+
 #include <fcntl.h>
 #include <sched.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <span>
+#include <utility>
 
 #include "os/file.h"
 #include "os/fork.h"
 #include "os/message.h"
 #include "os/process.h"
-#include "sandbox/native/spawner_loop.h"
-#include "sandbox/native/volume_disk.h"
 
 namespace atl::sandbox::native {
 
-void Spawner::open_volume(const Request& request, const ask::OpenVolume& wanted) {
+void SpawnerVolumes::open(const Request& request, const ask::OpenVolume& wanted) {
   if (auto known = builder_.volume_directory(wanted.directory))
-    return answer_volume(request.verb(), request.token, *known);
+    return answer(request.verb(), request.token, *known);
   if (!builder_.can_mount_volumes())
-    return answer_error(request,
-                        Error(Code::unsupported, "a volume's own filesystem needs root and loop devices"));
-  const bool is_coming = std::ranges::any_of(copying_, [&](const auto& one) {
-    return one.second.verb == Verb::open_volume && one.second.target == wanted.directory;
-  });
-  if (is_coming) return answer_error(request, Error(Code::unavailable, "the volume is being opened"));
-  if (copying_.size() >= kCopyingMax)
-    return answer_error(
+    return connection_.answer_error(
+        request, Error(Code::unsupported, "a volume's own filesystem needs root and loop devices"));
+  if (children_.is_opening_volume(wanted.directory))
+    return connection_.answer_error(request, Error(Code::unavailable, "the volume is being opened"));
+  if (children_.is_full())
+    return connection_.answer_error(
         request, Error(Code::resource_exhausted, "too many volumes are being opened at once: try again"));
   const auto job = builder_.volume_job(wanted.directory, wanted.bytes, wanted.inodes);
-  if (!job) return answer_error(request, job.error());
+  if (!job) return connection_.answer_error(request, job.error());
   Copying copying{
       .verb = request.verb(), .token = request.token, .name = request.name, .target = wanted.directory};
   auto begun = [&]() -> Result<void> {
@@ -40,17 +37,15 @@ void Spawner::open_volume(const Request& request, const ask::OpenVolume& wanted)
     copying.report = std::move(report.first);
     const pid_t child = os::fork_alone();
     if (child < 0) return fail(errno_error(errno, "fork what mounts a volume"));
-    if (child == 0) mount_volume(*job, report.second.get());
+    if (child == 0) mount(*job, report.second.get());
     copying.pidfd = TRY(os::pidfd_open(child));
-    const int key = copying.report.get();
-    watch(key, Source::copying);
-    copying_.emplace(key, std::move(copying));
+    children_.add(std::move(copying));
     return {};
   }();
-  if (!begun) answer_error(request, std::move(begun).error());
+  if (!begun) connection_.answer_error(request, std::move(begun).error());
 }
 
-void Spawner::mount_volume(const VolumeDiskJob& job, int report) {
+void SpawnerVolumes::mount(const VolumeDiskJob& job, int report) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   const sched_param normal{};
   ::sched_setscheduler(0, SCHED_OTHER, &normal);
@@ -67,33 +62,32 @@ void Spawner::mount_volume(const VolumeDiskJob& job, int report) {
   ::_exit(os::send_message(report, encode(reply), std::span(&fd, fd >= 0 ? 1 : 0)) ? 0 : 1);
 }
 
-void Spawner::finish_volume(const Copying& copying, Reply reply, os::Fd mount) {
+void SpawnerVolumes::finish(const Copying& copying, Reply reply, os::Fd mount) {
   if (!reply.error) {
     if (auto kept = builder_.keep_volume(copying.target, std::move(mount)); !kept)
       reply.error = std::move(kept).error();
   }
   if (reply.error)
-    answer(std::move(reply));
+    connection_.answer(std::move(reply));
   else
-    answer_volume(copying.verb, copying.token, *builder_.volume_directory(copying.target));
+    answer(copying.verb, copying.token, *builder_.volume_directory(copying.target));
 }
 
-void Spawner::answer_volume(Verb verb, std::uint64_t token, const std::string& directory) {
+void SpawnerVolumes::answer(Verb verb, std::uint64_t token, const std::string& directory) {
   Reply reply{.verb = verb, .token = token};
   auto top = os::open(directory.c_str(), O_RDONLY | O_DIRECTORY);
   if (!top) {
     reply.error = std::move(top).error().context("directory of a volume's filesystem");
-    answer(std::move(reply));
+    connection_.answer(std::move(reply));
     return;
   }
   const int fd = top->get();
-  answer(std::move(reply), std::span(&fd, 1));
+  connection_.answer(std::move(reply), std::span(&fd, 1));
 }
 
-// Whoever still has it mounted keeps it; the image is the daemon's to remove.
-void Spawner::close_volume(const Request& request, const ask::CloseVolume& wanted) {
+void SpawnerVolumes::close(const Request& request, const ask::CloseVolume& wanted) {
   builder_.drop_volume(wanted.directory);
-  answer_done(request);
+  connection_.answer_done(request);
 }
 
 }  // namespace atl::sandbox::native
