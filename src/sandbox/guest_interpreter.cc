@@ -28,6 +28,9 @@ constexpr std::chrono::seconds kSparePatience{5};
 // An interrupt that is not heard is repeated, then the interpreter is killed.
 constexpr std::chrono::milliseconds kInterruptAgain{1000};
 constexpr int kInterrupts = 4;
+// Java hears one at once, but cannot leave its compiler, which takes seconds for a first cell where others
+// want the processor too; and nothing of it is left if it is killed.
+constexpr int kInterruptsOfCompilers = 10;
 // A runner that reads its control stream while its code waits gets a message first; a signal follows if the
 // code keeps it from reading.
 constexpr std::chrono::milliseconds kHearing{100};
@@ -318,7 +321,8 @@ void GuestInterpreter::interrupt_current() {
 void GuestInterpreter::interrupt_again(int attempt) {
   if (!current_ || !process_ || state_ != State::busy || mark_.empty()) return;
   const bool spared = spare_.is_fresh(true);
-  if (attempt >= (spared ? kInterruptsWithSpare : kInterrupts)) {
+  const int patience = info_.language == Language::java ? kInterruptsOfCompilers : kInterrupts;
+  if (attempt >= (spared ? kInterruptsWithSpare : patience)) {
     std::string reason = stopping_ ? stopping_->second : "it did not react to an interrupt";
     reason += "; the interpreter was killed";
     if (const std::string lack = spare_.lack(); !spared && !lack.empty())

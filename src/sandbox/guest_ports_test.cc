@@ -1,7 +1,10 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include <boost/asio/buffer.hpp>
 #include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/asio/write.hpp>
 
 #include "sandbox/guest_harness.h"
 

@@ -157,6 +157,20 @@ TEST_F(JavaInterpreterTest, ReportsItsDeathAndRestarts) {
     EXPECT_TRUE(answers());
 }
 
+// Where others want the processor, seconds may pass before it can do what it was told.
+TEST_F(JavaInterpreterTest, IsNotKilledForBeingSlow) {
+  execute("int kept = 7;");
+  ExecutionSpec stopped;
+  stopped.code =
+      "long me = ProcessHandle.current().pid();\n"
+      "new ProcessBuilder(\"setsid\", \"sh\", \"-c\", \"kill -STOP \" + me + \"; sleep 7; kill -CONT \" + me)"
+      ".start();\n"
+      "for (;;) {}";
+  stopped.wall_time = 1500ms;
+  EXPECT_EQ(execute(stopped).outcome.reason, "wall time limit of 1.500 s");
+  EXPECT_EQ(execute("kept").text(), "7");
+}
+
 TEST_F(JavaInterpreterTest, SaysWhatIsMissing) {
   const std::filesystem::path place =
       std::filesystem::temp_directory_path() / fmt::format("atoll-bash-{}", ::getpid());

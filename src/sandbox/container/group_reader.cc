@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <string_view>
@@ -82,39 +83,79 @@ bool has(std::string_view list, std::string_view word) {
   return false;
 }
 
-// Where the hierarchy of that controller is mounted; empty if it is not. "" is version 2's.
-std::string mount_of(std::string_view controller) {
-  std::ifstream mounts("/proc/self/mounts");
+struct Hierarchy {
+  std::string where;
+  bool is_unified = false;
+  std::string options;
+};
+
+std::vector<Hierarchy> hierarchies_in(std::istream& mounts) {
+  std::vector<Hierarchy> found;
   for (std::string line; std::getline(mounts, line);) {
     std::istringstream words(line);
     std::string device, where, kind, options;
-    if (!(words >> device >> where >> kind >> options)) continue;
-    if (controller.empty() ? kind == "cgroup2" : kind == "cgroup" && has(options, controller)) return where;
+    if (words >> device >> where >> kind >> options && (kind == "cgroup" || kind == "cgroup2"))
+      found.push_back({where, kind == "cgroup2", options});
   }
-  return "";
+  return found;
+}
+
+// Where the hierarchy of that controller is mounted; nothing if it is not. "" is version 2's.
+std::optional<std::string> mount_of(const std::vector<Hierarchy>& all, std::string_view controller) {
+  for (const Hierarchy& one : all)
+    if (controller.empty() ? one.is_unified : !one.is_unified && has(one.options, controller))
+      return one.where;
+  return std::nullopt;
+}
+
+// The group that has the container's name. Some engines put the processes into a group inside it (crun:
+// "libpod-ID.scope/container"), while limits and counters are its own.
+std::string named_part(const std::string& path, const std::string& name) {
+  const std::size_t at = name.empty() ? std::string::npos : path.find(name);
+  if (at == std::string::npos) return path;
+  return path.substr(0, path.find('/', at + name.size()));
+}
+
+std::uint32_t processes_in(const std::string& directory) {
+  const std::string text = text_of(directory, "cgroup.procs").value_or("");
+  auto count = static_cast<std::uint32_t>(std::ranges::count(text, '\n'));
+  std::error_code error;
+  for (std::filesystem::directory_iterator each(directory, error), end; !error && each != end;
+       each.increment(error))
+    if (std::error_code ignored; each->is_directory(ignored)) count += processes_in(each->path());
+  return count;
 }
 
 }  // namespace
 
 Result<GroupReader> GroupReader::of_process(pid_t pid, const std::string& name) {
-  std::ifstream lines(fmt::format("/proc/{}/cgroup", pid));
-  if (!lines) return fail(Code::not_found, "no such process on this machine");
+  std::ifstream groups(fmt::format("/proc/{}/cgroup", pid));
+  if (!groups) return fail(Code::not_found, "no such process on this machine");
+  std::ifstream mounts("/proc/self/mounts");
+  return of_lines(groups, mounts, name);
+}
+
+Result<GroupReader> GroupReader::of_lines(std::istream& lines, std::istream& mounts,
+                                          const std::string& name) {
+  const std::vector<Hierarchy> hierarchies = hierarchies_in(mounts);
   GroupReader reader;
   bool is_named = false;
   for (std::string line; std::getline(lines, line);) {
     const std::size_t first = line.find(':'), second = line.find(':', first + 1);
     if (first == std::string::npos || second == std::string::npos) continue;
     const std::string controllers = line.substr(first + 1, second - first - 1),
-                      path = line.substr(second + 1);
+                      path = named_part(line.substr(second + 1), name);
     is_named |= path.find(name) != std::string::npos;
     // The root group of a hierarchy is the whole machine and nobody's limit.
     if (path == "/") continue;
     const auto take = [&](std::string_view controller, std::string& into) {
-      if (has(controllers, controller)) into = mount_of(controller) + path;
+      const auto mounted = mount_of(hierarchies, controller);
+      if (mounted && (controller.empty() ? controllers.empty() : has(controllers, controller)))
+        into = *mounted + path;
     };
     take("memory", reader.memory_), take("pids", reader.pids_), take("cpu", reader.cpu_);
     take("cpuacct", reader.cpu_time_), take("blkio", reader.io_);
-    if (controllers.empty()) reader.unified_ = mount_of("") + path;
+    take("", reader.unified_);
   }
   if (!is_named) return fail(Code::not_found, "the process is another's");
   // Beside version 1 there may be a version 2 hierarchy without any of these controllers.
@@ -182,8 +223,7 @@ std::uint64_t GroupReader::oom_kills() const {
 }
 
 std::uint32_t GroupReader::processes() const {
-  const std::string text = text_of(process_directory(), "cgroup.procs").value_or("");
-  return static_cast<std::uint32_t>(std::ranges::count(text, '\n'));
+  return process_directory().empty() ? 0 : processes_in(process_directory());
 }
 
 std::optional<std::uint64_t> GroupReader::memory_limit() const {

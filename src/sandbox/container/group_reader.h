@@ -3,6 +3,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <istream>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,6 +21,8 @@ class GroupReader {
   // The groups of a process of this machine. Code::not_found if there is no such process, or if one of
   // `name`'s words is in no path of its groups: then the number is another machine's or another process's.
   static Result<GroupReader> of_process(pid_t pid, const std::string& name);
+  // The same from what the kernel says: /proc/PID/cgroup and /proc/self/mounts.
+  static Result<GroupReader> of_lines(std::istream& groups, std::istream& mounts, const std::string& name);
   // Paths of groups, for another process of this machine; see paths().
   static GroupReader of_paths(const std::vector<std::string>& paths);
   // "controller=directory" each.
@@ -32,7 +35,7 @@ class GroupReader {
   // The processor time alone; nothing where nobody counts it.
   std::optional<std::chrono::microseconds> cpu_time() const;
   std::uint64_t oom_kills() const;
-  // Threads not counted.
+  // Threads not counted. Those of groups inside the group are counted.
   std::uint32_t processes() const;
 
   // What the kernel enforces; nothing where it enforces none.

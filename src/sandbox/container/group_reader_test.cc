@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 
 #include "base/ids.h"
 
@@ -72,6 +73,58 @@ TEST_F(GroupReaderTest, VersionOne) {
   EXPECT_EQ(reader.task_limit(), 80U);
   EXPECT_FALSE(GroupReader::of_paths({"cpu=" + unlimited}).cpu_limit());
   EXPECT_EQ(reader.paths().size(), paths.size());
+}
+
+// As on a machine with version 2 alone, in the words of its kernel. Podman's crun keeps the processes in a
+// group inside the one that has the limits.
+TEST_F(GroupReaderTest, AMachineWithVersionTwoAlone) {
+  group("machine.slice/libpod-abc123.scope", {{"memory.max", "4096\n"},
+                                              {"memory.swap.max", "0\n"},
+                                              {"cpu.max", "50000 100000\n"},
+                                              {"pids.max", "64\n"},
+                                              {"memory.current", "100\n"},
+                                              {"cgroup.procs", ""}});
+  group("machine.slice/libpod-abc123.scope/container",
+        {{"memory.max", "max\n"}, {"cpu.max", "max 100000\n"}, {"cgroup.procs", "7\n8\n"}});
+  group("machine.slice/libpod-abc123.scope/container/deeper", {{"cgroup.procs", "9\n"}});
+  for (const char* inner : {"", "/container"}) {
+    std::istringstream groups(std::string("0::/machine.slice/libpod-abc123.scope") + inner + "\n"),
+        mounts("proc /proc proc rw 0 0\ncgroup2 " + root_ + " cgroup2 rw,nsdelegate 0 0\n");
+    const auto reader = GroupReader::of_lines(groups, mounts, "abc123");
+    ASSERT_TRUE(reader) << inner;
+    EXPECT_EQ(reader->paths(),
+              std::vector<std::string>{"unified=" + root_ + "/machine.slice/libpod-abc123.scope"});
+    EXPECT_TRUE(reader->counts_memory());
+    EXPECT_EQ(reader->memory_limit(), 4096U);
+    EXPECT_EQ(reader->memory_and_swap_limit(), 4096U) << "no swap";
+    EXPECT_DOUBLE_EQ(reader->cpu_limit().value_or(0), 0.5);
+    EXPECT_EQ(reader->task_limit(), 64U);
+    EXPECT_EQ(reader->usage().memory_bytes, 100U);
+    EXPECT_EQ(reader->processes(), 3U);
+  }
+}
+
+TEST_F(GroupReaderTest, WhatAKernelSaysOfAnotherOrOfNoGroupIsNoLimit) {
+  const auto read = [](const std::string& said, const std::string& mounted) {
+    std::istringstream groups(said), mounts(mounted);
+    return GroupReader::of_lines(groups, mounts, "abc123");
+  };
+  const std::string unified = "cgroup2 " + root_ + " cgroup2 rw 0 0\n";
+  EXPECT_EQ(read("0::/another.scope\n", unified).error().code(), Code::not_found);
+  EXPECT_EQ(read("0::/\n", unified).error().code(), Code::not_found) << "the whole machine is no container";
+  EXPECT_EQ(read("nonsense\n", unified).error().code(), Code::not_found);
+  const auto unmounted = read("0::/abc123\n", "proc /proc proc rw 0 0\n");
+  ASSERT_TRUE(unmounted);
+  EXPECT_FALSE(unmounted->counts_memory()) << "nobody shows the group";
+  EXPECT_TRUE(unmounted->paths().empty());
+  // A machine with both: the controllers are version 1's, and the other one has none.
+  const auto both =
+      read("4:memory:/docker/abc123\n3:cpu,cpuacct:/docker/abc123\n0::/docker/abc123\n",
+           "cgroup /c/memory cgroup rw,memory 0 0\ncgroup /c/cpu cgroup rw,cpu,cpuacct 0 0\n" + unified);
+  ASSERT_TRUE(both);
+  const std::vector<std::string> expected{"memory=/c/memory/docker/abc123", "cpu=/c/cpu/docker/abc123",
+                                          "cpuacct=/c/cpu/docker/abc123"};
+  EXPECT_EQ(both->paths(), expected);
 }
 
 TEST_F(GroupReaderTest, VersionTwo) {

@@ -121,24 +121,12 @@ Task<Broker::Reply> Broker::probe() {
   CO_TRY(const EngineFacts facts, co_await engine_.describe());
   engine_facts_ = facts;
   CO_CHECK(co_await sweep());
-  bj::array walls, missing;
-  walls.push_back(bj::object{{"name", "engine"},
-                             {"value", fmt::format("{} {}, API {}, storage {}, control groups version {}{}",
-                                                   facts.kind, facts.version, facts.api, facts.storage,
-                                                   facts.cgroups, facts.is_rootless ? ", rootless" : "")}});
-  for (const std::string& warning : facts.warnings)
-    missing.push_back(bj::object{{"name", "engine"}, {"value", warning}});
-  if (facts.is_rootless && !facts.sets_limits())
-    missing.push_back(bj::object{
-        {"name", "limits"},
-        {"value",
-         "a rootless engine on control groups of version 1 sets no limits of memory, processor and "
-         "tasks: use version 2, or an engine of root"}});
+  const Isolation isolation = isolation_of(facts);
   co_return Reply{{{"kind", facts.kind},
                    {"engine_version", facts.version},
                    {"api", facts.api},
-                   {"walls", std::move(walls)},
-                   {"missing", std::move(missing)}},
+                   {"walls", wall_array(isolation.walls)},
+                   {"missing", wall_array(isolation.missing)}},
                   {}};
 }
 

@@ -143,6 +143,22 @@ TEST(ReadBackTest, ARootlessEngineMapsIdsAndMaySetNoLimits) {
   EXPECT_TRUE(facts.sets_limits());
 }
 
+TEST(EngineFactsTest, WhatContainersWillLackIsToldBeforeThereIsOne) {
+  EngineFacts facts{
+      .kind = "docker", .version = "27.1", .api = "1.41", .storage = "overlay2", .cgroups = "2"};
+  EXPECT_TRUE(isolation_of(facts).missing.empty());
+  EXPECT_EQ(isolation_of(facts).walls.at(0).value,
+            "docker 27.1, API 1.41, storage overlay2, control groups version 2");
+  facts.is_rootless = true;
+  EXPECT_TRUE(isolation_of(facts).missing.empty()) << "version 2 lets a user set limits";
+  EXPECT_TRUE(isolation_of(facts).walls.at(0).value.ends_with(", rootless"));
+  facts.cgroups = "1", facts.warnings = {"No swap limit support"};
+  const Isolation lacking = isolation_of(facts);
+  ASSERT_EQ(lacking.missing.size(), 2U);
+  EXPECT_EQ(lacking.missing[0].value, "No swap limit support");
+  EXPECT_EQ(lacking.missing[1].name, "limits");
+}
+
 TEST(ArchiveTest, IsATar) {
   const ArchivedFile files[] = {{"guest", "program", 0555}};
   const std::string archive = archive_of(files);

@@ -540,7 +540,7 @@ Result<std::unique_ptr<Provider>> start(asio::any_io_executor executor, DockerOp
                                           std::move(options));
 }
 
-Result<void> probe(const EngineAddress& address, std::chrono::milliseconds patience) {
+Result<Isolation> probe(const EngineAddress& address, std::chrono::milliseconds patience) {
   asio::io_context loop;
   Engine engine(loop.get_executor(), address, patience);
   std::optional<Result<EngineFacts>> answer;
@@ -549,8 +549,7 @@ Result<void> probe(const EngineAddress& address, std::chrono::milliseconds patie
   });
   loop.run();
   if (!answer) return fail(Code::internal, "the engine was not asked");
-  if (!*answer) return fail(std::move(*answer).error());
-  return {};
+  return isolation_of(TRY(std::move(*answer)));
 }
 
 }  // namespace atl::sandbox::docker

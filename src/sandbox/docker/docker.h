@@ -42,6 +42,6 @@ const Traits& docker_traits();
 Result<std::unique_ptr<Provider>> start(boost::asio::any_io_executor executor, DockerOptions options);
 
 // Whether an engine answers there that can be used. Blocks, at most for `patience`.
-Result<void> probe(const EngineAddress& engine, std::chrono::milliseconds patience);
+Result<Isolation> probe(const EngineAddress& engine, std::chrono::milliseconds patience);
 
 }  // namespace atl::sandbox::docker

@@ -260,4 +260,18 @@ Task<EngineFacts> Engine::describe() {
   co_return facts;
 }
 
+Isolation isolation_of(const EngineFacts& facts) {
+  Isolation isolation;
+  isolation.walls.push_back({"engine", fmt::format("{} {}, API {}, storage {}, control groups version {}{}",
+                                                   facts.kind, facts.version, facts.api, facts.storage,
+                                                   facts.cgroups, facts.is_rootless ? ", rootless" : "")});
+  for (const std::string& warning : facts.warnings) isolation.missing.push_back({"engine", warning});
+  if (!facts.sets_limits())
+    isolation.missing.push_back(
+        {"limits",
+         "a rootless engine on control groups of version 1 sets no limits of memory, processor and tasks: "
+         "use version 2, or an engine of root"});
+  return isolation;
+}
+
 }  // namespace atl::sandbox::docker

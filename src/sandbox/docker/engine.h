@@ -12,6 +12,7 @@
 #include "net/client.h"
 #include "os/task.h"
 #include "sandbox/docker/engine_address.h"
+#include "sandbox/isolation.h"
 
 namespace atl::sandbox::docker {
 
@@ -27,6 +28,9 @@ struct EngineFacts {
   // Whether containers of it have limits in force: without root only version 2 lets it set them.
   bool sets_limits() const { return !is_rootless || cgroups == "2"; }
 };
+
+// The same in the words of a provider: which engine it is, and what its containers will lack.
+Isolation isolation_of(const EngineFacts& facts);
 
 // An Engine API (Docker's, or the same of Podman) over HTTP. Belongs to the loop thread of the broker; calls
 // may overlap. Errors: Code::unavailable when nobody listens, Code::deadline_exceeded when the engine accepts

@@ -239,6 +239,7 @@ void Broker::begin(Request request, Job job, Work work) {
 
 Reply Broker::describe() const {
   Reply reply{.number = kBrokerVersion, .text = engine_.runsc().version + " " + engine_.runsc().platform};
+  reply.isolation = engine_.probed();
   for (const auto& [id, box] : boxes_)
     if (box.ready) reply.names.push_back(id);
   return reply;

@@ -67,6 +67,32 @@ std::string last_words(const std::string& file) {
 
 }  // namespace
 
+Result<Privileges> enter_namespace() {
+  Privileges privileges = TRY(become_rootless());
+  if (!privileges.has_one_id()) return privileges;
+  return fail(
+      Code::unsupported,
+      "without root the provider gvisor needs a range of ids, because runsc makes none of its sandboxes "
+      "with one id: start atoll as root, or give it one: " +
+          privileges.lacks_ids);
+}
+
+Isolation probed(const Runsc& runsc, bool has_groups) {
+  Isolation isolation;
+  isolation.walls.push_back(
+      {"user_space_kernel", fmt::format("gVisor, runsc {} {}", runsc.version, runsc.platform)});
+  if (!has_groups)
+    isolation.missing.push_back(
+        {"limits",
+         "runsc can make no control groups here, so that memory, processor and number "
+         "of processes are neither limited nor counted: start atoll as root"});
+  if (!runsc.leaves_running)
+    isolation.missing.push_back({"runsc",
+                                 "this one is old: forks end and restore their original, ls and stat fail "
+                                 "inside; name a current one in provider.gvisor.runsc"});
+  return isolation;
+}
+
 Result<Engine> Engine::open(EngineOptions options) {
   Engine engine(std::move(options));
   TRY(engine.set_up());
@@ -76,6 +102,7 @@ Result<Engine> Engine::open(EngineOptions options) {
 Result<void> Engine::set_up() {
   const std::string& directory = options_.directory;
   TRY(os::make_directories(directory, 0700));
+  if (::geteuid() != 0) privileges_ = TRY(enter_namespace());
   if (::unshare(CLONE_NEWNS) < 0) return fail(errno_error(errno, "make a mount namespace"));
   TRY(os::make_all_private());
   clear_leftovers();
@@ -91,7 +118,7 @@ Result<void> Engine::set_up() {
   for (const char* name : {"/skeleton", "/cover", "/program", "/program/.atoll"})
     TRY(os::make_directory(shared + name));
   TRY_CONTEXT("host view", layer::build_skeleton(shared + "/skeleton"));
-  TRY_CONTEXT("host view", layer::build_usr_cover(shared + "/cover", {}, layer::OverlayAttributes::trusted));
+  TRY_CONTEXT("host view", layer::build_usr_cover(shared + "/cover", {}, overlay_attributes()));
   TRY(os::write_file(shared + "/program" + kGuestProgram, options_.guest_program, 0555));
   layers_ = Roots::open(options_.roots.layers);
   snapshots_ = Roots::open(options_.roots.snapshots);
@@ -160,7 +187,8 @@ Result<void> Engine::make_upper(const std::string& box, const Spec& spec, Isolat
   TRY(os::make_directory(upper));
   // Pages of a filesystem in memory count as the sandbox's memory: more than half of that belongs on the
   // disk.
-  if (limits.disk_bytes <= limits.memory_bytes / 2) {
+  // (Without root there are no control groups that would count it, and no disk image can be mounted.)
+  if (limits.disk_bytes <= limits.memory_bytes / 2 || privileges_.rootless) {
     os::FilesystemContext tmpfs = TRY(os::FilesystemContext::open("tmpfs"));
     TRY(tmpfs.set("size", std::to_string(limits.disk_bytes)));
     TRY(tmpfs.set("nr_inodes", std::to_string(limits.inodes_max + kOwnInodes)));
@@ -218,6 +246,7 @@ Result<void> Engine::mount_root(const std::string& box, const Spec& spec) const 
     TRY(context.set("lowerdir", top_first));
     TRY(context.set("upperdir", box + "/upper/" + part));
     TRY(context.set("workdir", box + "/upper/" + part + ".work"));
+    if (privileges_.rootless) TRY(context.set_flag("userxattr"));
     const os::Fd mount = TRY(context.mount(MOUNT_ATTR_NODEV));
     return os::attach(mount.get(), AT_FDCWD, at.c_str());
   };
@@ -346,7 +375,7 @@ Result<Started> Engine::fill(const std::string& container, const Spec& spec) con
     // Layers bring a /usr of their own, which is no filesystem for itself.
     if (!saved || (!spec.layers.empty() && std::string_view(part) == "usr")) continue;
     const os::Fd merged = TRY(os::open(where.c_str(), O_RDONLY | O_DIRECTORY));
-    TRY(apply_layer(saved->get(), merged.get()));
+    TRY(apply_layer(saved->get(), merged.get(), overlay_attributes()));
   }
   const std::string image = path_of(snapshot) + "/" + kMemory;
   if (auto restored = ask({"restore", "--detach", "--image-path", image, "--bundle", at, container}, 60);

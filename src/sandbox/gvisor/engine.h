@@ -8,10 +8,12 @@
 #include <vector>
 
 #include "base/result.h"
+#include "layer/overlay.h"
 #include "os/fd.h"
 #include "sandbox/gvisor/roots.h"
 #include "sandbox/gvisor/runsc.h"
 #include "sandbox/isolation.h"
+#include "sandbox/rootless.h"
 #include "sandbox/spec.h"
 
 namespace atl::sandbox::gvisor {
@@ -34,16 +36,26 @@ struct Started {
   std::vector<std::string> groups;  // container::GroupReader::paths()
 };
 
+// What can be said of all sandboxes of that runsc: `limits` where no control groups can be made, what is old.
+Isolation probed(const Runsc& runsc, bool has_groups);
+// For a process of an ordinary user, which has one thread: it becomes root of a user namespace with a range
+// of ids. Code::unsupported with the remedy where that is not to be had; runsc can restore nothing in a
+// namespace of one id.
+Result<Privileges> enter_namespace();
+
 // What the broker does for its daemon with runsc: root filesystems, bundles, containers, snapshots. Needs
-// root and a process with one thread. Calls wait for programs and disks, so the broker makes each in a child
-// of its own; the children share the broker's mount namespace, and what they mount stays when they end.
+// root, or a range of ids for a user namespace, and a process with one thread. Calls wait for programs and
+// disks, so the broker makes each in a child of its own; the children share the broker's mount namespace, and
+// what they mount stays when they end.
 class Engine {
  public:
-  // Moves this process into a mount namespace of its own, removes what an earlier engine left in the
-  // directory, and prepares what all sandboxes share.
+  // Moves this process into a mount namespace of its own (and, if it is not root's, into a user namespace
+  // first), removes what an earlier engine left in the directory, and prepares what all sandboxes share.
   static Result<Engine> open(EngineOptions options);
 
   const Runsc& runsc() const { return options_.runsc; }
+  // What is known before there is a sandbox.
+  Isolation probed() const { return gvisor::probed(options_.runsc, limits_by_groups_); }
 
   // A container of that name, whose guest speaks on `stream` (a socket; it stays the caller's). With `memory`
   // it goes on from the checkpoint that spec.snapshot is. On failure nothing is left.
@@ -109,7 +121,12 @@ class Engine {
   Result<void> ask(std::vector<std::string> arguments, int seconds = 30) const;
   Result<void> copy_upper(const std::string& box, const Place& draft) const;
 
+  layer::OverlayAttributes overlay_attributes() const {
+    return privileges_.rootless ? layer::OverlayAttributes::user : layer::OverlayAttributes::trusted;
+  }
+
   EngineOptions options_;
+  Privileges privileges_;
   Roots layers_, snapshots_, mounts_, writable_mounts_;
   bool limits_by_groups_ = true;
 };

@@ -1,6 +1,7 @@
 #include "sandbox/gvisor/gvisor.h"
 
 #include <fmt/format.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -9,6 +10,7 @@
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
+#include <cerrno>
 #include <deque>
 #include <map>
 #include <thread>
@@ -16,12 +18,15 @@
 #include "base/ids.h"
 #include "guest/program.h"
 #include "os/file.h"
+#include "os/fork.h"
+#include "os/message.h"
 #include "os/turn.h"
 #include "sandbox/container/container_sandbox.h"
 #include "sandbox/container/watch.h"
 #include "sandbox/gvisor/broker.h"
 #include "sandbox/gvisor/bundle.h"
 #include "sandbox/gvisor/client.h"
+#include "sandbox/gvisor/read_back.h"
 #include "sandbox/gvisor/walls.h"
 #include "sandbox/spec_check.h"
 #include "sandbox/subject.h"
@@ -149,6 +154,7 @@ class GvisorProvider final : public Provider {
   GvisorProvider(boost::asio::any_io_executor executor, std::shared_ptr<BrokerClient> broker, Reply hello,
                  GvisorOptions options)
       : alive_(std::make_shared<Alive>(executor, std::move(broker), hello.text, std::move(options.alerts))),
+        probed_(std::move(hello.isolation)),
         directory_(options.run_directory),
         ready_(options.ready),
         warm_(std::move(options.warm)) {
@@ -162,11 +168,7 @@ class GvisorProvider final : public Provider {
 
   std::string_view name() const override { return "gvisor"; }
   const Traits& traits() const override { return kTraits; }
-  Isolation probed() const override {
-    Isolation isolation;
-    isolation.walls.push_back({"user_space_kernel", "gVisor, runsc " + alive_->version});
-    return isolation;
-  }
+  Isolation probed() const override { return probed_; }
   std::string unavailable_because() const override {
     return alive_->broker->is_open() ? "" : "the broker of runsc has ended: start the service again";
   }
@@ -361,6 +363,7 @@ class GvisorProvider final : public Provider {
   }
 
   std::shared_ptr<Alive> alive_;
+  Isolation probed_;
   std::string directory_;
   std::uint32_t ready_;
   std::vector<Language> warm_;
@@ -369,17 +372,33 @@ class GvisorProvider final : public Provider {
 
 }  // namespace
 
-Result<void> probe(const std::string& runsc) {
-  TRY(find_runsc(runsc));
-  if (::geteuid() == 0) return {};
-  return fail(
-      Code::unsupported,
-      "the provider gvisor needs root for mounts and control groups: start atoll as root, with run_as "
-      "naming the user that the service itself becomes");
+Result<Isolation> probe(const std::string& runsc) {
+  const Runsc found = TRY(find_runsc(runsc));
+  if (::geteuid() == 0) return probed(found, can_make_groups());
+  // In a child, because whoever enters a namespace does not come back.
+  os::SocketPair pair = TRY(os::socket_pair(os::SocketKind::packets));
+  const pid_t child = os::fork_alone();
+  if (child < 0) return fail(errno_error(errno, "start a process that tries namespaces"));
+  if (child == 0) {
+    Reply reply;
+    if (auto entered = enter_namespace(); !entered)
+      reply.error = std::move(entered).error();
+    else
+      reply.isolation = probed(found, can_make_groups());
+    (void)os::send_message(pair.second.get(), encode(reply));
+    ::_exit(0);
+  }
+  pair.second.reset();
+  auto message = os::receive_message(pair.first.get());
+  while (::waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
+  }
+  const os::Message said = TRY(std::move(message));
+  Reply reply = TRY(decode_reply(said.bytes));
+  if (reply.error) return fail(std::move(*reply.error));
+  return std::move(reply.isolation);
 }
 
 Result<std::unique_ptr<Provider>> start(boost::asio::any_io_executor executor, GvisorOptions options) {
-  TRY(probe(options.runsc));
   Runsc runsc = TRY(find_runsc(options.runsc));
   TRY(os::make_directories(options.run_directory + "/ready", 0700));
   options.roots.snapshots.push_back(options.run_directory + "/ready");

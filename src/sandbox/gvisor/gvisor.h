@@ -39,13 +39,14 @@ inline constexpr Traits kTraits{.real_processes = true,
                                 .live_fork = true,
                                 .watch = true};
 
-// Whether they would work on this machine with that runsc; the reason and the remedy if not. Leaves nothing
-// running.
-Result<void> probe(const std::string& runsc);
+// Whether they would work on this machine with that runsc, and what they will lack; the reason and the remedy
+// if not. Leaves nothing running. Must be called before the program has threads.
+Result<Isolation> probe(const std::string& runsc);
 
 // Real processes on gVisor's own kernel, made by runsc: hostile code never talks to the host's kernel itself.
 // Starts the broker, or takes back the one of an earlier daemon. Must be called before the program has
-// threads. Code::unsupported, with the remedy, where there is no runsc or this process is not root.
+// threads. Code::unsupported, with the remedy, where there is no runsc, and for a user without a range of
+// ids.
 Result<std::unique_ptr<Provider>> start(boost::asio::any_io_executor executor, GvisorOptions options);
 
 }  // namespace atl::sandbox::gvisor

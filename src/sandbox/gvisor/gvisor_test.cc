@@ -267,7 +267,7 @@ TEST_F(GvisorTest, AKilledKernelEndsTheSandboxAndLeavesNothing) {
   ASSERT_TRUE(sandbox);
   shell(*sandbox, "true");
   // The one process of the host whose parent is the broker and that runs this sandbox.
-  ASSERT_EQ(std::system("kill -9 $(pgrep -f -- '--root=?\\s?[^ ]*atoll-gvisor-.* boot' | head -1)"), 0);
+  ASSERT_EQ(std::system(("kill -9 $(pgrep -f -- '" + directory_ + "/.* [b]oot' | head -1)").c_str()), 0);
   const auto why = run(sandbox->ended());
   ASSERT_TRUE(why);
   EXPECT_FALSE(why->empty());

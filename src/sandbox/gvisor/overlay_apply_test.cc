@@ -66,7 +66,7 @@ class OverlayApply : public testing::Test {
     const auto saved = os::open((root_ + "/saved").c_str(), O_RDONLY | O_DIRECTORY);
     const auto merged = os::open((root_ + "/two").c_str(), O_RDONLY | O_DIRECTORY);
     EXPECT_TRUE(saved && merged);
-    return apply_layer(saved->get(), merged->get());
+    return apply_layer(saved->get(), merged->get(), layer::OverlayAttributes::trusted);
   }
   // Everything in it but the times of directories that were looked into.
   std::string tree(const std::string& at) {

@@ -16,9 +16,8 @@ namespace atl::sandbox::gvisor {
 namespace {
 
 // Directories at which this machine shows control groups, each with what it counts.
-std::vector<std::string> hierarchies() {
+std::vector<std::string> hierarchies(std::istream& mounts) {
   std::vector<std::string> found;
-  std::ifstream mounts("/proc/self/mounts");
   for (std::string line; std::getline(mounts, line);) {
     std::istringstream words(line);
     std::string device, where, kind;
@@ -114,10 +113,21 @@ void read_back(const Watched& watched, Started& started) {
 }
 
 bool can_make_groups() {
-  for (const std::string& where : hierarchies())
-    if ((where.ends_with("/memory") || os::exists(where + "/cgroup.controllers")) &&
-        ::access(where.c_str(), W_OK) == 0)
-      return true;
+  std::ifstream mounts("/proc/self/mounts");
+  return can_make_groups(mounts);
+}
+
+bool can_make_groups(std::istream& mounts) {
+  const auto limits_memory = [](const std::string& where) {
+    if (where.ends_with("/memory")) return true;
+    // Version 2's: beside version 1 it has other controllers, or none.
+    std::istringstream words(os::read_file(where + "/cgroup.controllers").value_or(""));
+    for (std::string word; words >> word;)
+      if (word == "memory") return true;
+    return false;
+  };
+  for (const std::string& where : hierarchies(mounts))
+    if (limits_memory(where) && ::access(where.c_str(), W_OK) == 0) return true;
   return false;
 }
 
@@ -131,7 +141,8 @@ std::vector<pid_t> group_processes(const std::vector<std::string>& groups) {
 }
 
 void remove_groups(const std::string& path) {
-  for (const std::string& where : hierarchies()) ::rmdir((where + path).c_str());
+  std::ifstream mounts("/proc/self/mounts");
+  for (const std::string& where : hierarchies(mounts)) ::rmdir((where + path).c_str());
 }
 
 std::vector<std::string> mounts_below(const std::string& directory) {

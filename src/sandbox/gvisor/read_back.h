@@ -2,6 +2,7 @@
 
 #include <sys/types.h>
 
+#include <istream>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,8 @@ void read_back(const Watched& watched, Started& started);
 
 // This process may make control groups that limit memory.
 bool can_make_groups();
+// The same where these are mounted (lines as of /proc/self/mounts).
+bool can_make_groups(std::istream& mounts);
 std::vector<pid_t> group_processes(const std::vector<std::string>& groups);
 // In every hierarchy, if nothing is in it.
 void remove_groups(const std::string& path);
