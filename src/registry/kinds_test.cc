@@ -1,5 +1,6 @@
 #include "registry/kinds.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -66,6 +67,24 @@ TEST(Kinds, PublishedSchemasAreThoseOfTheTable) {
     EXPECT_EQ(parsed.at("additionalProperties"), boost::json::value(false));
     EXPECT_EQ(parsed.at("properties").as_object().size(), kind.fields.size());
   }
+}
+
+TEST(Kinds, ShippedFilesTellEditorsTheirSchema) {
+  std::size_t files = 0;
+  for (const Kind& kind : kinds()) {
+    const std::string folder = "registry/" + std::string(kind.folder);
+    if (!std::filesystem::is_directory(folder)) continue;
+    for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+      if (entry.path().extension() != ".yaml") continue;
+      std::string line;
+      std::ifstream file(entry.path());
+      std::getline(file, line);
+      EXPECT_EQ(line, fmt::format("# yaml-language-server: $schema=../schemas/{}.json", kind.folder))
+          << entry.path();
+      ++files;
+    }
+  }
+  EXPECT_GT(files, 30U);
 }
 
 class ReloadTest : public testing::Test {

@@ -133,34 +133,56 @@ Result<void> split(const config::Node& node, Prompt& prompt) {
     flush();
     prompt.pieces.push_back(TRY(parse_reference(node, rest.substr(2, end - 2), prompt)));
     at += end + 2;
+    if (prompt.pieces.size() > kPiecesMax)
+      return fail(node.error("the text names variables and prompts too many times"));
   }
   flush();
+  std::set<std::string_view> included;
+  for (const Prompt::Piece& piece : prompt.pieces)
+    if (piece.kind == Prompt::PieceKind::include && included.insert(piece.text).second)
+      prompt.includes.push_back(piece.text);
   return {};
 }
 
-// Calls `visit` with the prompt and everything it includes, each once. Bounded by depth and by circles being
-// refused.
-Result<void> walk(const Prompt& prompt, const FindPrompt& find, std::vector<const Prompt*>& path,
-                  std::set<std::string>& seen, const std::function<Result<void>(const Prompt&)>& visit) {
-  if (path.size() > kIncludeDepthMax)
-    return fail(Code::invalid_argument, fmt::format("{}: prompts include each other more than {} deep",
-                                                    prompt.where, kIncludeDepthMax));
-  if (std::ranges::find(path, &prompt) != path.end())
-    return fail(Code::invalid_argument,
-                fmt::format("{}: prompt '{}' includes itself", prompt.where, prompt.name));
-  if (!seen.insert(prompt.name).second) return {};
-  TRY(visit(prompt));
-  path.push_back(&prompt);
-  for (const Prompt::Piece& piece : prompt.pieces) {
-    if (piece.kind != Prompt::PieceKind::include) continue;
-    const Prompt* included = find(piece.text);
-    if (included == nullptr)
-      return fail(Code::invalid_argument, fmt::format("{}: prompt '{}' includes '{}', which does not exist",
-                                                      prompt.where, prompt.name, piece.text));
-    TRY(walk(*included, find, path, seen, visit));
+// Calls `visit` with the prompt and everything it includes, each once. Bounded by depth, by how many names
+// are looked up, and by circles being refused.
+struct Walk {
+  const FindPrompt& find;
+  std::function<Result<void>(const Prompt&)> visit;
+  std::vector<const Prompt*> path{};
+  std::set<std::string, std::less<>> seen{};
+  std::size_t includes = 0;
+
+  Result<void> from(const Prompt& prompt) {
+    if (path.size() > kIncludeDepthMax)
+      return fail(Code::invalid_argument, fmt::format("{}: prompts include each other more than {} deep",
+                                                      prompt.where, kIncludeDepthMax));
+    if (std::ranges::find(path, &prompt) != path.end())
+      return fail(Code::invalid_argument,
+                  fmt::format("{}: prompt '{}' includes itself", prompt.where, prompt.name));
+    if (!seen.insert(prompt.name).second) return {};
+    TRY(visit(prompt));
+    path.push_back(&prompt);
+    for (const std::string& name : prompt.includes) {
+      if (++includes > kIncludesMax)
+        return fail(Code::too_large, fmt::format("{}: prompts include each other more than {} times",
+                                                 prompt.where, kIncludesMax));
+      const Prompt* included = find(name);
+      if (included == nullptr)
+        return fail(Code::invalid_argument, fmt::format("{}: prompt '{}' includes '{}', which does not exist",
+                                                        prompt.where, prompt.name, name));
+      TRY(from(*included));
+    }
+    path.pop_back();
+    return {};
   }
-  path.pop_back();
-  return {};
+};
+
+std::size_t bytes_of(std::string_view name, const Variable& variable) {
+  std::size_t bytes = name.size() + variable.description.size();
+  for (const std::string& value : variable.values) bytes += value.size() + 4;
+  if (variable.otherwise) bytes += bj::serialize(*variable.otherwise).size();
+  return bytes;
 }
 
 Result<void> append(const Prompt& prompt, const std::map<std::string, std::string>& values,
@@ -203,7 +225,9 @@ Result<Prompt> parse_prompt(const config::Document& document) {
         return fail(variables->error(
             fmt::format("'{}' is no name of a variable: letters, digits and '_', not beginning with a digit",
                         member.key)));
-      prompt.variables.emplace(member.key, TRY(parse_variable(member.value, member.key)));
+      const auto [made, fresh] =
+          prompt.variables.emplace(member.key, TRY(parse_variable(member.value, member.key)));
+      prompt.variable_bytes += bytes_of(member.key, made->second);
     }
   }
   TRY(split(*root.find("text"), prompt));
@@ -213,25 +237,31 @@ Result<Prompt> parse_prompt(const config::Document& document) {
 // A circle is found before the set of seen prompts hides it, because a prompt on the path is looked for
 // first.
 Result<void> check_includes(const Prompt& prompt, const FindPrompt& find) {
-  std::vector<const Prompt*> path;
-  std::set<std::string> seen;
-  return walk(prompt, find, path, seen, [](const Prompt&) { return Result<void>{}; });
+  Walk walk{find, [](const Prompt&) { return Result<void>{}; }};
+  return walk.from(prompt);
 }
 
 Result<Variables> all_variables(const Prompt& prompt, const FindPrompt& find) {
   Variables all;
-  std::vector<const Prompt*> path;
-  std::set<std::string> seen;
-  TRY(walk(prompt, find, path, seen, [&](const Prompt& one) -> Result<void> {
-    for (const auto& [name, variable] : one.variables) {
-      const auto [had, fresh] = all.emplace(name, variable);
-      if (!fresh && had->second.type != variable.type)
-        return fail(Code::invalid_argument,
-                    fmt::format("{}: variable '{}' is {} here and {} in a prompt that includes this one",
-                                one.where, name, described(variable.type), described(had->second.type)));
-    }
-    return {};
-  }));
+  std::size_t bytes = 0;
+  Walk walk{
+      find, [&](const Prompt& one) -> Result<void> {
+        bytes += one.variable_bytes;
+        if (all.size() + one.variables.size() > kVariablesMax || bytes > kVariableBytesMax)
+          return fail(Code::too_large,
+                      fmt::format("{}: a prompt and what it includes have at most {} variables, with {} "
+                                  "bytes of descriptions, defaults and values",
+                                  prompt.where, kVariablesMax, kVariableBytesMax));
+        for (const auto& [name, variable] : one.variables) {
+          const auto [had, fresh] = all.emplace(name, variable);
+          if (!fresh && had->second.type != variable.type)
+            return fail(Code::invalid_argument,
+                        fmt::format("{}: variable '{}' is {} here and {} in a prompt that includes this one",
+                                    one.where, name, described(variable.type), described(had->second.type)));
+        }
+        return {};
+      }};
+  TRY(walk.from(prompt));
   return all;
 }
 

@@ -36,7 +36,9 @@ struct Prompt {
   std::string name;
   std::string description;
   std::map<std::string, Variable, std::less<>> variables;
+  std::size_t variable_bytes = 0;  // of names, descriptions, defaults and values
   std::vector<Piece> pieces;
+  std::vector<std::string> includes;  // each name once
   std::string where;
 };
 
@@ -48,14 +50,20 @@ using FindPrompt = std::function<const Prompt*(std::string_view)>;
 // Prompts include each other at most this deep, and a rendered text is no longer than this.
 inline constexpr std::size_t kIncludeDepthMax = 8;
 inline constexpr std::size_t kRenderedBytesMax = 1U << 20;
+// Of a prompt with everything it includes: who names whom, variables, and the bytes of what is said of them.
+// A list of prompts looks at all of that for each.
+inline constexpr std::size_t kIncludesMax = 256;
+inline constexpr std::size_t kVariablesMax = 256;
+inline constexpr std::size_t kVariableBytesMax = 64U << 10;
 
 // The table has checked the document (kinds.h). Refused with file, line and column: a variable that is used
 // and not declared, braces that do not close, a default of another type than its variable's.
 Result<Prompt> parse_prompt(const config::Document& document);
-// Refused: an include of a prompt that is not there, circles, and includes that are too deep.
+// Refused: an include of a prompt that is not there, circles, includes that are too deep, and more of them or
+// of variables than there may be (Code::too_large).
 Result<void> check_includes(const Prompt& prompt, const FindPrompt& find);
 // Its own variables and those of what it includes. Code::invalid_argument if two of them have one name and
-// different types.
+// different types; Code::too_large as above.
 Result<std::map<std::string, Variable, std::less<>>> all_variables(const Prompt& prompt,
                                                                    const FindPrompt& find);
 // Code::invalid_argument with the field "variables.NAME" for a variable that is missing, unknown or of

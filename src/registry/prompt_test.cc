@@ -134,11 +134,55 @@ TEST(Prompt, IncludesAreBound) {
   }
   shelf.add("name: w7\ntext: ''\n");
   EXPECT_EQ(shelf.render("w0", "{}").error().code(), Code::too_large);
+  EXPECT_TRUE(all_variables(shelf["w0"], shelf.find()))
+      << "one name is looked up once, however often it stands";
   shelf.add("name: long\ntext: '{{x}}{{x}}'\nvariables: {x: {}}\n");
   EXPECT_EQ(shelf.render("long", bj::serialize(bj::object{{"x", std::string(kRenderedBytesMax, 'x')}}))
                 .error()
                 .code(),
             Code::too_large);
+}
+
+// Whoever lists prompts looks at everything that each of them includes.
+TEST(Prompt, WhatAListLooksAtIsBound) {
+  Shelf shelf;
+  const auto add_two_levels = [&](const std::string& name, int width) {
+    std::string firsts, seconds;
+    for (int at = 0; at < width; ++at) {
+      shelf.add(fmt::format("name: {}leaf{}\ntext: x\n", name, at));
+      seconds += fmt::format("{{{{> {}leaf{}}}}}", name, at);
+    }
+    for (int at = 0; at < width; ++at) {
+      shelf.add(fmt::format("name: {}branch{}\ntext: '{}'\n", name, at, seconds));
+      firsts += fmt::format("{{{{> {}branch{}}}}}", name, at);
+    }
+    shelf.add(fmt::format("name: {}\ntext: '{}'\n", name, firsts));
+  };
+  add_two_levels("some", 15);  // 240 names
+  EXPECT_TRUE(all_variables(shelf["some"], shelf.find()));
+  add_two_levels("more", 16);  // 272
+  EXPECT_EQ(all_variables(shelf["more"], shelf.find()).error().code(), Code::too_large);
+  EXPECT_EQ(check_includes(shelf["more"], shelf.find()).error().code(), Code::too_large);
+  std::string pieces;
+  for (int at = 0; at < 5001; ++at) pieces += "x{{v}}";
+  EXPECT_THAT(parse_error(fmt::format("name: p\ntext: '{}'\nvariables: {{v: {{}}}}\n", pieces)),
+              HasSubstr("too many times"));
+  // Many variables, and few with much said of them.
+  std::string many, large;
+  for (int at = 0; at < 6; ++at) {
+    std::string variables;
+    for (int number = 0; number < 50; ++number) variables += fmt::format("v{}_{}: {{}}, ", at, number);
+    shelf.add(fmt::format("name: v{}\ntext: x\nvariables: {{{}}}\n", at, variables));
+    many += fmt::format("{{{{> v{}}}}}", at);
+    shelf.add(fmt::format("name: l{0}\ntext: x\nvariables: {{l{0}: {{default: {1}}}}}\n", at,
+                          std::string(kVariableBytesMax / 5, 'x')));
+    large += fmt::format("{{{{> l{}}}}}", at);
+  }
+  shelf.add(fmt::format("name: many\ntext: '{}'\n", many));
+  shelf.add(fmt::format("name: large\ntext: '{}'\n", large));
+  for (const char* name : {"many", "large"})
+    EXPECT_EQ(all_variables(shelf[name], shelf.find()).error().code(), Code::too_large) << name;
+  EXPECT_TRUE(all_variables(shelf["l0"], shelf.find()));
 }
 
 }  // namespace

@@ -157,6 +157,9 @@ class Registry {
   // document that a file could not have, Code::unsupported for a kind that only the operator declares.
   Result<Entry> check_tenant_entry(const std::string& tenant, std::string_view kind,
                                    std::string_view text) const;
+  // The same in two steps: the first from any thread, the second says whether it fits what else there is.
+  static Result<Entry> read_tenant_entry(std::string_view kind, std::string_view text);
+  Result<void> check_tenant_entry(const std::string& tenant, const Entry& entry) const;
   void put_tenant_entry(const std::string& tenant, Entry entry);
   // False if there was none.
   bool remove_tenant_entry(const std::string& tenant, std::string_view kind, std::string_view name);

@@ -43,10 +43,19 @@ Task<void> TenantEntries::load() {
   co_return Result<void>{};
 }
 
+Task<Entry> TenantEntries::read(std::string tenant, std::string kind, std::string text) {
+  if (workers_ == nullptr) co_return Registry::read_tenant_entry(kind, text);
+  auto work = [kind = std::move(kind), text = std::move(text)] {
+    return Registry::read_tenant_entry(kind, text);
+  };
+  co_return co_await workers_->run<Entry>(tenant, std::move(work));
+}
+
 Task<Entry> TenantEntries::put(std::string tenant, std::string kind, std::string name, std::string text) {
   if (text.size() > kBytesMax)
     co_return fail(Code::too_large, fmt::format("a declaration has at most {} bytes", kBytesMax));
-  CO_TRY(Entry entry, registry_.check_tenant_entry(tenant, kind, text));
+  CO_TRY(Entry entry, co_await read(tenant, kind, text));
+  CO_CHECK(registry_.check_tenant_entry(tenant, entry));
   if (entry.name != name)
     co_return fail(Error(Code::invalid_argument,
                          fmt::format("the document declares '{}' and the path names '{}'", entry.name, name))

@@ -143,27 +143,36 @@ std::vector<const Entry*> Registry::entries(std::string_view kind, std::string_v
   return list;
 }
 
-Result<Entry> Registry::check_tenant_entry(const std::string& tenant, std::string_view kind,
-                                           std::string_view text) const {
+Result<Entry> Registry::read_tenant_entry(std::string_view kind, std::string_view text) {
   const Kind* row = find_kind(kind);
   if (row == nullptr) return fail(Code::not_found, fmt::format("the registry has no kind '{}'", kind));
   if (row->owners != Owners::tenants_too)
     return fail(Code::unsupported, fmt::format("only the operator declares {}", kind));
   config::Document document = TRY(config::Document::parse(text, std::string(row->singular)));
   TRY(check(*row, document));
-  Entry entry = make_entry(kind, Origin::tenant, std::move(document));
-  if (kind == "agents") {
+  return make_entry(kind, Origin::tenant, std::move(document));
+}
+
+Result<Entry> Registry::check_tenant_entry(const std::string& tenant, std::string_view kind,
+                                           std::string_view text) const {
+  Entry entry = TRY(read_tenant_entry(kind, text));
+  TRY(check_tenant_entry(tenant, entry));
+  return entry;
+}
+
+Result<void> Registry::check_tenant_entry(const std::string& tenant, const Entry& entry) const {
+  if (entry.kind == "agents") {
     const Agent own = TRY(parse_agent(entry.document));
     TRY(check_agent(own, now(), prompt_finder(tenant)));
   }
-  if (kind == "prompts") {
+  if (entry.kind == "prompts") {
     const Prompt own = TRY(parse_prompt(entry.document));
     const FindPrompt others = prompt_finder(tenant);
     TRY(all_variables(own, [&](std::string_view name) { return name == own.name ? &own : others(name); }));
   }
-  const auto [from, to] = checkers_.equal_range(kind);
+  const auto [from, to] = checkers_.equal_range(entry.kind);
   for (auto at = from; at != to; ++at) TRY(at->second(entry));
-  return entry;
+  return {};
 }
 
 void Registry::put_tenant_entry(const std::string& tenant, Entry entry) {

@@ -54,14 +54,18 @@ Result<void> run_git(const std::vector<std::string>& words, std::uint64_t bytes_
   os::SpawnOptions options;
   options.program = "/usr/bin/prlimit";
   options.arguments = {fmt::format("--fsize={}", 2 * bytes_max),
-                       "--cpu=60",
-                       "--as=4294967296",
+                       "--cpu=20",
+                       "--as=1073741824",
                        "--",
                        "git",
                        "-c",
                        "core.hooksPath=/dev/null",
                        "-c",
                        "transfer.fsckObjects=true",
+                       "-c",
+                       "core.bigFileThreshold=16m",  // larger ones are not held in memory
+                       "-c",
+                       "pack.threads=1",
                        "-c",
                        "protocol.allow=never",
                        "-c",
