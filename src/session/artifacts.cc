@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "base/bytes.h"
 
@@ -53,37 +54,47 @@ Task<std::uint64_t> ArtifactRoom::take(std::uint64_t bytes) {
   co_return fits;
 }
 
+// finish() may come at every wait in here.
 Task<void> OutputKeeper::add(std::string_view bytes) {
+  if (finished_) co_return Result<void>{};
   const std::string_view all = bytes;
   const std::uint64_t before = total_;
   total_ += bytes.size();
   if (text_.size() < text_max_) text_ += bytes.substr(0, text_max_ - text_.size());
   if (total_ <= text_max_ || blobs_ == nullptr) co_return Result<void>{};
   if (!file_) {
-    CO_TRY(file_, co_await blobs_->create());
+    CO_TRY(auto made, co_await blobs_->create());
     std::string head = text_.substr(0, before);
-    CO_TRY(granted_, co_await room_.take(head.size() + kPieceOfRoom));
+    CO_TRY(const std::uint64_t first, co_await room_.take(head.size() + kPieceOfRoom));
+    if (finished_) co_return Result<void>{};
+    file_ = std::move(made);
+    granted_ = first;
     if (head.size() > granted_) head.resize(granted_);
-    CO_CHECK(co_await file_->write(std::move(head)));
+    const std::shared_ptr<store::Blobs::Writing> file = file_;
+    CO_CHECK(co_await file->write(std::move(head)));
+    if (finished_) co_return Result<void>{};
   }
   const std::uint64_t wanted = std::min<std::uint64_t>(file_->size() + all.size(), file_max_);
   // Once something did not fit, nothing more is written: the file would have a gap that nobody sees.
   if (wanted > granted_ && file_->size() < file_max_ && !full_) {
     CO_TRY(const std::uint64_t more, co_await room_.take(std::max(wanted - granted_, kPieceOfRoom)));
+    if (finished_) co_return Result<void>{};
     granted_ += more;
     full_ = wanted > granted_;
   }
   const std::uint64_t most = std::min(file_max_, granted_);
   std::string part(all.substr(0, most > file_->size() ? most - file_->size() : 0));
-  if (!part.empty()) CO_CHECK(co_await file_->write(std::move(part)));
-  co_return Result<void>{};
+  if (part.empty()) co_return Result<void>{};
+  const std::shared_ptr<store::Blobs::Writing> file = file_;
+  co_return co_await file->write(std::move(part));
 }
 
 Task<std::optional<Artifact>> OutputKeeper::finish(std::string name) {
-  if (!file_) co_return std::optional<Artifact>();
-  Artifact artifact{.path = std::move(name), .media_type = "text/plain", .size_bytes = file_->size()};
-  CO_TRY(artifact.digest, co_await file_->finish());
-  file_.reset();
+  finished_ = true;
+  const std::shared_ptr<store::Blobs::Writing> file = std::exchange(file_, nullptr);
+  if (!file) co_return std::optional<Artifact>();
+  Artifact artifact{.path = std::move(name), .media_type = "text/plain", .size_bytes = file->size()};
+  CO_TRY(artifact.digest, co_await file->finish());
   co_return std::optional<Artifact>(std::move(artifact));
 }
 

@@ -43,7 +43,8 @@ class OutputKeeper {
   OutputKeeper(store::Blobs* blobs, std::size_t text_max, std::uint64_t file_max, ArtifactRoom& room)
       : blobs_(blobs), text_max_(text_max), file_max_(file_max), room_(room) {}
   Task<void> add(std::string_view bytes);
-  // Nothing if everything fits the text.
+  // Nothing if everything fits the text. What is added from here on is not kept: whoever still reads a stream
+  // whose record is written reads on.
   Task<std::optional<Artifact>> finish(std::string name);
   bool truncated() const { return total_ > text_.size(); }
   // Always well-formed UTF-8.
@@ -58,7 +59,8 @@ class OutputKeeper {
   bool full_ = false;          // there was no room for more
   std::string text_;
   std::uint64_t total_ = 0;
-  std::unique_ptr<store::Blobs::Writing> file_;
+  bool finished_ = false;
+  std::shared_ptr<store::Blobs::Writing> file_;
 };
 
 // Files of the output directory that are new or changed since the last look, copied into the artifact store.

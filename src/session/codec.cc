@@ -1,6 +1,9 @@
 #include "session/codec.h"
 
+#include <fmt/format.h>
+
 #include <boost/json.hpp>
+#include <sstream>
 
 #include "base/json.h"
 #include "sandbox/limit_table.h"
@@ -151,6 +154,7 @@ constexpr const char* kPorts = "session.ports";
 constexpr const char* kImage = "session.image";
 constexpr const char* kProviderReason = "session.provider_reason";
 constexpr const char* kToolkit = "session.toolkit";
+constexpr const char* kRequiredWalls = "session.required_walls";
 constexpr const char* kFormerSecret = "e2b.token";
 constexpr const char* kFormerTrafficToken = "e2b.traffic_token";
 
@@ -204,6 +208,8 @@ std::string attributes_json(const Session& session) {
   if (session.ports == Ports::closed) all[kPorts] = "closed";
   if (!session.image.empty()) all[kImage] = session.image;
   if (!session.provider_reason.empty()) all[kProviderReason] = session.provider_reason;
+  if (!session.required_walls.empty())
+    all[kRequiredWalls] = fmt::format("{}", fmt::join(session.required_walls, " "));
   if (std::string toolkit = toolkit_json(session); !toolkit.empty()) all[kToolkit] = std::move(toolkit);
   return to_json(all);
 }
@@ -220,6 +226,8 @@ void read_attributes(const std::string& json, Session& session) {
   if (take(kPorts) == "closed") session.ports = Ports::closed;
   session.image = take(kImage);
   session.provider_reason = take(kProviderReason);
+  std::istringstream walls(take(kRequiredWalls));
+  for (std::string name; walls >> name;) session.required_walls.push_back(name);
   read_toolkit(take(kToolkit), session);
   if (std::string former = take(kFormerSecret); session.secret.empty()) session.secret = std::move(former);
   if (std::string former = take(kFormerTrafficToken); !former.empty() && session.traffic_token.empty()) {

@@ -43,6 +43,18 @@ TEST(Codec, SecretsComeBackAndAreNoAttributes) {
   }
 }
 
+TEST(Codec, RequiredWallsComeBack) {
+  Session session;
+  for (const std::vector<std::string>& walls :
+       {std::vector<std::string>{}, std::vector<std::string>{"memory_limit", "seccomp"}}) {
+    session.required_walls = walls;
+    const auto back = from_row(to_row(session, "incarnation"));
+    ASSERT_TRUE(back) << back.error().message();
+    EXPECT_EQ(back->required_walls, walls);
+    EXPECT_TRUE(back->attributes.empty());
+  }
+}
+
 TEST(Codec, TokensOfAnEarlierVersionBecomeTheSessions) {
   auto row = to_row(Session{}, "incarnation");
   row.attributes = R"({"e2b.token":"old","e2b.traffic_token":"older","e2b.template":"base"})";

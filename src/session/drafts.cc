@@ -48,6 +48,22 @@ Error unknown_name(std::string_view what, const std::string& name) {
       .with_field(std::string(what));
 }
 
+// Whether a provider has walls of these names, it says itself.
+Result<void> check_walls(const std::vector<std::string>& names) {
+  constexpr std::size_t kNamesMax = 32, kLengthMax = 64;
+  const auto wrong = [](const std::string& problem) {
+    return fail(Error(Code::invalid_argument,
+                      problem + ": name walls as the isolation of a session does, such as \"memory_limit\"")
+                    .with_field("required_walls"));
+  };
+  if (names.size() > kNamesMax) return wrong(fmt::format("more than {} walls are required", kNamesMax));
+  const auto is_part = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_'; };
+  for (const std::string& name : names)
+    if (name.empty() || name.size() > kLengthMax || !std::ranges::all_of(name, is_part))
+      return wrong("an entry of 'required_walls' is no name of a wall");
+  return {};
+}
+
 void give_secrets(Session& facts) {
   facts.secret = random_hex(kSecretBytes);
   facts.traffic_token = random_hex(kSecretBytes);
@@ -281,6 +297,8 @@ Task<LivePtr> Drafts::create(Principal who, CreateRequest request) const {
   CO_CHECK(set_maps(request, choice, facts));
   CO_CHECK(co_await set_toolkit(request, choice, facts));
   give_secrets(facts);
+  CO_CHECK(check_walls(request.required_walls));
+  facts.required_walls = request.required_walls;
   facts.data_plane = request.data_plane;
   facts.ports = options_.ports == Ports::closed ? Ports::closed : request.ports;
   sandbox::Spec kind;

@@ -23,7 +23,9 @@ namespace {
 
 // Longer code goes into a file: one argument of a program holds 128 KiB.
 constexpr std::size_t kArgumentBytesMax = 100U << 10;
-constexpr std::size_t kReadOnLoopBytes = 16U << 10;
+// What a grammar needs for it can grow with the square of its length: four kilobytes that fit no rule take
+// tenths of a second.
+constexpr std::size_t kReadOnLoopBytes = 512;
 
 policy::Language policy_language(sandbox::Language language) {
   switch (language) {
@@ -67,6 +69,7 @@ std::string shown(const CommandRequest& request) {
     const bool plain = !word.empty() && word.find_first_not_of(
                                             "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
                                             "0123456789_-./=:,@%+") == std::string::npos;
+    // Quoted, so that the policy reads one word as one word: a space in an argument must not look like two.
     line += plain ? word : quoted_for_shell(word);
   }
   return line;
@@ -111,8 +114,8 @@ Status status_of(const sandbox::Outcome& outcome, bool raised) {
   return Status::killed;
 }
 
-// Short code is read in microseconds; a megabyte of it would hold everybody up.
-Task<policy::Verdict> ExecutionEngine::evaluate(std::string policy_name, std::string code,
+// Short code is read in microseconds; long code would hold everybody up.
+Task<policy::Verdict> ExecutionEngine::evaluate(std::string tenant, std::string policy_name, std::string code,
                                                 policy::Language language,
                                                 std::uint64_t registry_version) const {
   const auto found = dependencies_.registry->policies_of(registry_version).find(policy_name);
@@ -126,7 +129,7 @@ Task<policy::Verdict> ExecutionEngine::evaluate(std::string policy_name, std::st
   auto read = [found, code = std::move(code), language]() -> Result<policy::Verdict> {
     return policy::SecurityManager(found).validate(code, language);
   };
-  co_return co_await os::offload<policy::Verdict>(*dependencies_.workers, std::move(read));
+  co_return co_await dependencies_.workers->run<policy::Verdict>(tenant, std::move(read));
 }
 
 sandbox::Language ExecutionEngine::language_of(const Live& live, const ExecuteRequest& request) const {
@@ -208,6 +211,7 @@ Task<ExecutionRecord> ExecutionEngine::admit(LivePtr live, auth::Principal who, 
   identify(*live, who, record);
   CO_CHECK(claim(record));
   Result<void> admitted = co_await judge(live, record, language);
+  // It does not run, so it holds no place among the executions.
   if (!admitted || record.status == Status::denied) give_back(record);
   if (!admitted) co_return fail(std::move(admitted).error());
   co_return record;
@@ -217,11 +221,13 @@ Task<void> ExecutionEngine::judge(LivePtr live, ExecutionRecord& record, policy:
   trace::Span span(record.trace, "policy");
   span.set("atoll.policy", live->facts().policy);
   CO_TRY(const policy::Verdict verdict,
-         co_await evaluate(live->facts().policy, record.code, language, live->facts().registry_version));
+         co_await evaluate(live->facts().tenant, live->facts().policy, record.code, language,
+                           live->facts().registry_version));
   span.set("atoll.allowed", verdict.allowed ? 1 : 0);
   record.verdict = policy::to_json(verdict);
   if (!verdict.allowed && live->facts().policy_mode == PolicyMode::enforce) {
     record.status = Status::denied;
+    // A denial takes no time of the sandbox.
     record.finished_at = record.admitted_at;
     record.error = "PolicyDenied";
     record.error_value = policy::summary(verdict);
@@ -254,6 +260,7 @@ Task<void> ExecutionEngine::finish(LivePtr live, ExecutionRecord& record, Steady
                     artifact.created_at});
   }
   const auto took = dependencies_.clock->steady() - started;
+  // Providers that do not measure say nothing; then it is the time that the caller waited.
   if (record.usage.wall_time.count() == 0) {
     record.usage.wall_time = std::chrono::duration_cast<std::chrono::microseconds>(took);
   }
@@ -294,6 +301,7 @@ Task<std::shared_ptr<sandbox::Interpreter>> ExecutionEngine::prepare_environment
                                                                                  trace::Context trace) {
   language = sandbox::interpreter_language(language);  // both share their variables
   if (auto found = live->interpreters().find(language)) co_return found;
+  // One at a time creates: two first executions of one language share the interpreter.
   CO_TRY(auto hold, co_await live->interpreters().take_turn());
   if (auto found = live->interpreters().find(language)) co_return found;
   CO_TRY(auto interpreter, co_await create_interpreter(live, language, std::string(), trace));
@@ -512,12 +520,14 @@ Task<void> ExecutionEngine::take_over(LivePtr live, std::shared_ptr<sandbox::Pro
   if (dependencies_.controller != nullptr) {
     quota::Claim held{record.record_id, {record.tenant, record.key_id}, {}};
     held.amounts[quota::Quota::executions] = 1;
+    // It runs already, so it is counted whether it fits or not.
     dependencies_.controller->hold(held);
   }
   // The output that an earlier service read is lost, and nobody reads what comes now.
   record.out_truncated = record.err_truncated = true;
   auto kept = keep_output(record);
   kept->set_complete();
+  // The wall clock may have been set back since it was started.
   const auto ran = std::max(dependencies_.clock->now() - process->info().started_at, Duration(0));
   boost::asio::co_spawn(dependencies_.executor,
                         watch_command(this, live, process, std::move(record), std::move(kept),
@@ -539,6 +549,7 @@ Task<ExecutionRecord> ExecutionEngine::run_command(LivePtr live, auth::Principal
                           feed(command.process, std::move(standard_input), About(live, who.trace)),
                           boost::asio::detached);
   }
+  // From here on a caller that leaves destroys this coroutine: the process must not go on unwatched.
   Abandonment unless_finished(dependencies_.executor, command.process, command.kept, About(live, who.trace));
   while (true) {
     CO_TRY(sandbox::ProcessEvent event, co_await command.stream->next());

@@ -1,12 +1,12 @@
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
-#include <boost/asio/thread_pool.hpp>
 #include <memory>
 #include <string>
 
 #include "auth/principal.h"
 #include "base/clock.h"
+#include "os/fair_pool.h"
 #include "policy/security_manager.h"
 #include "quota/controller.h"
 #include "quota/inventory.h"
@@ -33,7 +33,7 @@ class ExecutionEngine {
     Clock* clock = nullptr;
     Observer* observer = nullptr;  // may be null
     // For reading long code; null: on the loop.
-    boost::asio::thread_pool* workers = nullptr;
+    os::FairPool* workers = nullptr;
     quota::ResourceController* controller = nullptr;  // null: executions are not counted
     quota::Inventory* inventory = nullptr;            // null: artifacts have no quota
   };
@@ -69,9 +69,9 @@ class ExecutionEngine {
   // Ends an interpreter. Code::not_found if the session has none of this id.
   Task<void> cleanup_environment(LivePtr live, std::string context);
 
-  // What the session's policy says.
-  Task<policy::Verdict> evaluate(std::string policy_name, std::string code, policy::Language language,
-                                 std::uint64_t registry_version = 0) const;
+  // What the session's policy says. Long code is read on the tenant's share of the workers.
+  Task<policy::Verdict> evaluate(std::string tenant, std::string policy_name, std::string code,
+                                 policy::Language language, std::uint64_t registry_version = 0) const;
 
  private:
   friend class RunningExecution;

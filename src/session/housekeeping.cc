@@ -16,6 +16,7 @@ constexpr std::chrono::milliseconds kTick{100};
 constexpr std::chrono::seconds kSaveEvery{10};
 constexpr std::chrono::seconds kUsageEvery{1};
 constexpr std::chrono::minutes kCleanUpEvery{10};
+// An artifact is written before the row that names it: one that is so young may be about to be named.
 constexpr std::chrono::seconds kArtifactsSpared{10};
 
 // Half of the shortest time for which anything is kept, between one second and ten minutes.
@@ -94,6 +95,7 @@ std::vector<LivePtr> Housekeeping::look_at_sessions() {
   for (const LivePtr& live : dependencies_.table->copy_all()) {
     if (live->take_due_for_disk()) spawn(dependencies_.pauses->move_to_disk(live));
     if (dependencies_.pauses->is_kept_too_long(*live)) spawn(dependencies_.pauses->end_old(live));
+    // Its end could not be stored before.
     if (is_final(live->state()) && live->is_save_due(kSaveEvery)) due.push_back(live);
     if (live->state() != State::running) continue;
     if (live->is_expired()) {
@@ -111,6 +113,7 @@ std::vector<LivePtr> Housekeeping::look_at_sessions() {
   return due;
 }
 
+// One after the other: a store that is slow is not asked for everything at once.
 boost::asio::awaitable<void> Housekeeping::write(std::vector<LivePtr> due) {
   for (const LivePtr& live : due) {
     if (is_final(live->state())) {
@@ -124,7 +127,9 @@ boost::asio::awaitable<void> Housekeeping::write(std::vector<LivePtr> due) {
 
 boost::asio::awaitable<void> Housekeeping::expire(LivePtr live, std::string reason) {
   auto hold = co_await live->take_turn();
+  // Somebody was first: ended it, paused it, used it or gave it more time while this waited.
   if (!hold || live->state() != State::running) co_return;
+  if (!live->is_expired() && !live->is_idle(options_.idle_after)) co_return;
   if (live->facts().on_expiry == OnExpiry::pause) co_return co_await put_aside_held(live, std::move(reason));
   co_await dependencies_.lifecycle->stop_or_log(live, State::stopped, std::move(reason));
 }
@@ -219,6 +224,7 @@ boost::asio::awaitable<void> Housekeeping::collect_artifacts() {
 boost::asio::awaitable<void> Housekeeping::collect_states() {
   if (auto removed = co_await dependencies_.snapshots->remove_old(); !removed)
     log::warn("old snapshots could not be removed", {{"error", removed.error().message()}});
+  // If it is not known what must stay, nothing may go.
   auto ids = co_await dependencies_.snapshots->ids();
   if (!ids) co_return;
   std::set<std::string> known(ids->begin(), ids->end());

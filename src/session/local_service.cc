@@ -427,13 +427,14 @@ Task<ArtifactContent> LocalService::open_artifact(Principal who, std::string dig
   co_return std::move(content);
 }
 
-Task<policy::Verdict> LocalService::validate(Principal, ValidateRequest request) {
+Task<policy::Verdict> LocalService::validate(Principal who, ValidateRequest request) {
   if (request.policy.empty()) {
     const registry::Environment* environment =
         dependencies_.registry->environment(options_.default_environment);
     request.policy = environment != nullptr ? environment->policy : "standard";
   }
-  co_return co_await engine_.evaluate(std::move(request.policy), std::move(request.code), request.language);
+  co_return co_await engine_.evaluate(std::move(who.tenant), std::move(request.policy),
+                                      std::move(request.code), request.language);
 }
 
 std::vector<ProviderFacts> LocalService::providers() const {

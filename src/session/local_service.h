@@ -1,13 +1,13 @@
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
-#include <boost/asio/thread_pool.hpp>
 #include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "egress/proxy.h"
+#include "os/fair_pool.h"
 #include "registry/registry.h"
 #include "sandbox/provider.h"
 #include "session/drafts.h"
@@ -45,13 +45,13 @@ class LocalService final : public Service {
     const registry::Registry* registry = nullptr;
     Providers providers;
     Clock* clock = nullptr;
-    Observer* observer = nullptr;                 // may be null
-    boost::asio::thread_pool* workers = nullptr;  // for long computations; null: on the loop
-    layer::Store* layers = nullptr;               // null: environments have no layers of a store
-    volume::Volumes* volumes = nullptr;           // null: no session can mount one
-    const skill::Library* skills = nullptr;       // null: there are none
-    egress::DialBudget* dials = nullptr;          // null: connections to the world are not counted
-    egress::Outside outside;                      // without a resolver: no session gets a network
+    Observer* observer = nullptr;            // may be null
+    os::FairPool* workers = nullptr;         // for long computations; null: on the loop
+    layer::Store* layers = nullptr;          // null: environments have no layers of a store
+    volume::Volumes* volumes = nullptr;      // null: no session can mount one
+    const skill::Library* skills = nullptr;  // null: there are none
+    egress::DialBudget* dials = nullptr;     // null: connections to the world are not counted
+    egress::Outside outside;                 // without a resolver: no session gets a network
     // A tenant's secrets, for header rules that name them. Unset: there are none.
     std::function<std::shared_ptr<egress::Secrets>(const std::string& tenant)> secrets;
     quota::ResourceController* controller = nullptr;  // null: only the bounds of the options hold

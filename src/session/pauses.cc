@@ -30,8 +30,10 @@ Task<LivePtr> Pauses::running(Principal who, std::string id) {
   if ((facts.state == State::paused || facts.pausing) && facts.auto_resume) {
     CO_TRY(auto hold, co_await found->take_turn());
     const OnBehalf asked(*found, trace);
+    // Asked again: while this waited for its turn, somebody else may have resumed it.
     if (found->state() == State::paused) CO_CHECK(co_await resume_held(found));
   }
+  // The sandbox may have ended by itself meanwhile, in any of the waits above.
   if (found->state() != State::running || !found->sandbox()) co_return fail(found->wrong_state(id));
   found->touch();
   co_return found;
@@ -52,6 +54,7 @@ Task<void> Pauses::pause_held(LivePtr live, PauseRequest request) {
   const During pausing = live->mark_pausing();
   if (request.on_disk) co_return co_await hibernate(live, request, "by request, on disk");
   CO_CHECK(co_await dependencies_.lifecycle->pause_sandbox(live));
+  // Its sandbox ended while it was being frozen.
   if (live->state() != State::running) co_return fail(live->wrong_state(live->facts().session_id));
   dependencies_.table->enter(live, State::paused, kByRequest);
   co_return co_await dependencies_.table->save(live);
@@ -75,6 +78,7 @@ Task<Session> Pauses::resume(Principal who, std::string id, std::optional<std::c
 Task<void> Pauses::resume_held(LivePtr live) {
   CO_CHECK(dependencies_.table->admit(live, SessionTable::Begin::resumed));
   const During waking = live->mark_waking();
+  // Copies: what follows replaces both.
   const std::string woken = live->facts().hibernation, older = live->facts().snapshot;
   if (woken.empty()) {
     CO_CHECK(co_await dependencies_.lifecycle->resume_sandbox(live));
@@ -137,11 +141,13 @@ Task<void> Pauses::hibernate(LivePtr live, PauseRequest request, std::string rea
   if (!carried) co_return fail(std::move(carried).error());
   if (live->state() != before)
     co_return fail(Code::conflict, fmt::format("the session is {}", to_string(live->state())));
+  // How large it became is known only now, so room is asked for twice.
   const std::uint64_t bytes = (co_await live->provider()->snapshot_bytes(states.path(state))).value_or(0);
   Result<quota::Reservation> room = quota::Reservation();
   if (!table.is_ending())
     room = co_await table.reserve_stored(live->facts().tenant, live->facts().key_id, bytes);
   if (room && live->state() != before)
+    // Its sandbox ended while room was asked for: what was written is of a session that is over.
     room = fail(Code::conflict, fmt::format("the session is {}", to_string(live->state())));
   if (!room) {
     states.discard(*live, {state});
@@ -151,6 +157,8 @@ Task<void> Pauses::hibernate(LivePtr live, PauseRequest request, std::string rea
   if (before == State::running) table.enter(live, State::paused, "");
   live->set_reason(std::move(reason));
   if (auto saved = co_await table.save(live); !saved) {
+    // The store does not know of the state on the disk, so after a crash nobody would find it: the sandbox
+    // must go on.
     live->clear_hibernation();
     if (before == State::running) {
       table.enter(live, State::running, "");
@@ -159,6 +167,8 @@ Task<void> Pauses::hibernate(LivePtr live, PauseRequest request, std::string rea
     states.discard(*live, {state});
     co_return fail(std::move(saved).error());
   }
+  // Only now that the store has the way back may the sandbox end. Detached first, so that its end is not
+  // taken for a loss.
   const std::shared_ptr<sandbox::Sandbox> old = live->detach();
   auto stopped = co_await old->stop();
   dependencies_.layer_use->end_sandbox(live->incarnation());
@@ -203,6 +213,7 @@ Task<void> Pauses::wake(LivePtr live) {
   const std::string state = live->facts().hibernation;
   const std::vector<std::string> lost = live->facts().left_behind;
   const std::string before = live->incarnation();
+  // A new name for the new sandbox: the old one may not be gone yet.
   live->set_incarnation(fmt::format("{}h{}", live->facts().sandbox_id, random_word(6)));
   if (auto built = co_await dependencies_.lifecycle->build(live, state, Interpreters::carried); !built) {
     live->set_incarnation(before);

@@ -26,14 +26,17 @@ class ServiceTest : public testing::Test {
     registry_ = std::make_unique<registry::Registry>(std::move(*registry));
     open();
   }
+  // The first is the default. Asked once a service is opened.
+  virtual Providers providers() { return {&provider_}; }
   void open() {
     store_ = *store::Store::open(folder_);
     blobs_ = *store::Blobs::open(folder_ + "/artifacts");
     LocalService::Dependencies dependencies{loop_.get_executor(), store_.get(), blobs_.get(), registry_.get(),
-                                            {&provider_},         clock_,       observer_};
+                                            providers(),          clock_,       observer_};
     dependencies.controller = controller_;
     dependencies.inventory = inventory_;
     ServiceOptions options;
+    options.default_provider = (*dependencies.providers.begin())->name();
     options.snapshot_directory = folder_ + "/snapshots";
     options.execution.text_kept_bytes = 1000;
     options.to_disk_after = to_disk_after_;

@@ -17,7 +17,6 @@ namespace {
 
 void fill_in(const LocalRequest& from, sandbox::Spec& spec) {
   spec.host_mounts = from.host_mounts;
-  spec.required_walls = from.required_walls;
   if (from.layers) spec.layers = *from.layers, spec.trusted_layers = false;
   if (from.hostname) spec.hostname = *from.hostname;
   if (from.user) spec.user = *from.user;
@@ -121,6 +120,7 @@ Result<sandbox::Spec> SessionLifecycle::spec_of(const Live& live, const registry
   spec.network = live.facts().network;
   spec.limits = live.facts().limits;
   spec.env = live.facts().env;
+  spec.required_walls = live.facts().required_walls;
   fill_in(live.local(), spec);
   const Session& facts = live.facts();
   if (!facts.storage.empty())

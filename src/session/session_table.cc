@@ -148,6 +148,7 @@ void SessionTable::count(const Live& live) {
   if (is_final(live.state()) || claim.amounts.empty()) {
     dependencies_.controller->release(claim.id);
   } else {
+    // Without asking whether it fits: it exists, and what exists is counted.
     dependencies_.controller->hold(claim);
   }
 }
@@ -168,6 +169,7 @@ Result<void> SessionTable::admit(const LivePtr& live, Begin begin) {
   }
   if (begin == Begin::resumed) return {};
   auto created = dependencies_.controller->admit_create(claim.holder);
+  // The rate of creates refused it after the amounts were taken.
   if (!created) dependencies_.controller->release(claim.id);
   return created;
 }
@@ -219,9 +221,12 @@ Result<void> SessionTable::apply(Live& live, const UpdateRequest& request) const
 }
 
 Task<void> SessionTable::save(LivePtr live) {
+  // Before the wait: what changes meanwhile marks it as changed again.
   live->mark_saving();
+  // Only while it is in the table: a save that comes after the end must not claim anything again.
   if (by_session_.contains(live->facts().session_id)) count(*live);
   auto saved = co_await dependencies_.store->put_session(to_row(live->facts(), live->incarnation()));
+  // Housekeeping tries again.
   if (!saved) live->mark_changed();
   if (saved && live->network_log().changed()) {
     store::DocumentRow row = network_log_row(*live, dependencies_.clock->now());

@@ -51,7 +51,6 @@ enum class Ports : std::uint8_t { open, closed };
 // environment says.
 struct LocalRequest {
   std::vector<sandbox::HostMount> host_mounts;
-  std::vector<std::string> required_walls;
   std::optional<std::vector<std::string>> layers;
   std::optional<std::string> hostname, user, working_directory;
   std::optional<bool> sudo;
@@ -81,8 +80,10 @@ struct CreateRequest {
   TextMap metadata;                 // of the client; sessions can be listed by it
   TextMap attributes;               // of the dialect that made the session; other dialects do not show them
   std::vector<std::string> skills;  // names, NAME@DIGEST, or "*"; over the agent's
-  std::string storage;              // where the files of the working directory are kept; empty: the agent's
-  std::string snapshot;             // id of a snapshot to start from; empty: fresh
+  // Names of Isolation::walls without which there is to be no sandbox, now or when it is started again.
+  std::vector<std::string> required_walls;
+  std::string storage;   // where the files of the working directory are kept; empty: the agent's
+  std::string snapshot;  // id of a snapshot to start from; empty: fresh
   // The tenant that owns that snapshot. A dialect sets it if it knows that the owner shares the snapshot; it
   // never comes from a client's request.
   std::string snapshot_tenant;  // empty: the caller's own
@@ -137,6 +138,7 @@ struct Session {
   sandbox::Network network = sandbox::Network::none;
   egress::RuleTexts egress;  // in force in mode egress
   sandbox::Isolation isolation;
+  std::vector<std::string> required_walls;  // it has these, or it is not there
   TextMap env;
   TextMap metadata;
   TextMap attributes;
