@@ -176,6 +176,15 @@ Result<std::vector<std::string>> tags_in(const Node& root) {
   return tags;
 }
 
+Result<void> check_example(const Schema& schema, const Node& where, const bj::value& value,
+                           std::size_t& steps) {
+  const auto checked = schema.check(value, steps);
+  if (!checked) return fail(where.error(fmt::format("the example {}", checked.error().message())));
+  if (!*checked) return {};
+  return fail(where.error(fmt::format("the example does not fit the tool's own schema: '{}' {}",
+                                      (*checked)->pointer, (*checked)->message)));
+}
+
 // All examples together may cost as much as one call.
 Result<void> read_examples(const Node& root, Tool& tool) {
   const Node* examples = root.find("examples");
@@ -190,14 +199,10 @@ Result<void> read_examples(const Node& root, Tool& tool) {
     const Node* input = item.find("input");
     if (input == nullptr) return fail(item.error("an example has an 'input'"));
     example.input = TRY(json_of(*input));
-    if (const auto wrong = TRY(tool.input.check(example.input, steps)))
-      return fail(input->error(fmt::format("the example does not fit the tool's own schema: '{}' {}",
-                                           wrong->pointer, wrong->message)));
+    TRY(check_example(tool.input, *input, example.input, steps));
     if (const Node* output = item.find("output")) {
       example.output = TRY(json_of(*output));
-      if (const auto wrong = TRY(tool.output.check(*example.output, steps)))
-        return fail(output->error(fmt::format("the example does not fit the tool's own schema: '{}' {}",
-                                              wrong->pointer, wrong->message)));
+      TRY(check_example(tool.output, *output, *example.output, steps));
     }
     tool.examples.push_back(std::move(example));
   }

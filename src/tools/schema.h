@@ -48,8 +48,9 @@ class Schema {
   ~Schema();
 
   const boost::json::value& document() const;
-  // Nothing if the value fits; otherwise the first place where it does not. Code::resource_exhausted if the
-  // check would cost more than the bounds allow: then it is unknown whether the value fits.
+  // Nothing if the value fits; otherwise the first place where it does not. Code::invalid_argument if the
+  // check would cost more than the bounds allow: then it is unknown whether the value fits, and another try
+  // would cost as much. The message goes on after the name of the value ("takes too many steps ...").
   Result<std::optional<Mismatch>> check(const boost::json::value& value) const;
   // The same for several checks that share one budget: takes the steps that it needed off `steps_left`.
   Result<std::optional<Mismatch>> check(const boost::json::value& value, std::size_t& steps_left) const;

@@ -15,6 +15,10 @@ namespace bj = boost::json;
 
 using Found = std::optional<Mismatch>;
 
+constexpr std::string_view kTooCostly =
+    "takes too many steps to check against the schema; use a smaller value, or a schema with fewer "
+    "references and alternatives";
+
 std::string shortened(const bj::value& value) {
   std::string text = bj::serialize(value);
   if (text.size() > 60) text = text.substr(0, 57) + "...";
@@ -345,10 +349,7 @@ Result<std::optional<Mismatch>> Schema::check(const bj::value& value, std::size_
   Check check(*parts_, steps_left);
   Found found = check.apply(parts_->document, value, "");
   steps_left -= std::min(steps_left, check.steps());
-  if (check.is_over())
-    return fail(Code::resource_exhausted,
-                "checking the value against its schema takes too many steps; use a smaller value or a schema "
-                "with fewer references and alternatives");
+  if (check.is_over()) return fail(Code::invalid_argument, std::string(kTooCostly));
   return found;
 }
 

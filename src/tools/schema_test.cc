@@ -139,7 +139,7 @@ TEST(Schema, WhatCostsMuchIsGivenUp) {
     ASSERT_TRUE(compiled) << compiled.error().message();
     const auto checked = compiled->check(value);
     ASSERT_FALSE(checked);
-    EXPECT_EQ(checked.error().code(), Code::resource_exhausted);
+    EXPECT_EQ(checked.error().code(), Code::invalid_argument) << "trying again cannot help";
   }
 }
 
@@ -166,7 +166,7 @@ TEST(Schema, SeveralChecksHaveTheirStepsTogether) {
   EXPECT_LT(steps, 100U);
   const auto over = schema->check(value, steps);
   ASSERT_FALSE(over);
-  EXPECT_EQ(over.error().code(), Code::resource_exhausted);
+  EXPECT_EQ(over.error().code(), Code::invalid_argument);
 }
 
 TEST(Schema, ComparesNumbersByValueAndObjectsWithoutOrder) {

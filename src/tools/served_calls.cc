@@ -14,16 +14,22 @@ namespace {
 // Reports that nobody has read yet; beyond them the oldest is dropped, because the latest says more.
 constexpr std::size_t kEventsMax = 256;
 
-// Puts something into a list for as long as a coroutine lives.
+// Puts something into a list for as long as a coroutine lives, or the list does.
 template <class T>
 class Listed {
  public:
-  Listed(std::list<T>& list, T item) : list_(list), at_(list.insert(list.end(), std::move(item))) {}
-  ~Listed() { list_.erase(at_); }
+  Listed(std::list<T>& list, T item)
+      : item_(item), list_(list), at_(list.insert(list.end(), std::move(item))) {
+    item_->is_listed = true;
+  }
+  ~Listed() {
+    if (item_->is_listed) list_.erase(at_);
+  }
   Listed(const Listed&) = delete;
   Listed& operator=(const Listed&) = delete;
 
  private:
+  T item_;
   std::list<T>& list_;
   typename std::list<T>::iterator at_;
 };
@@ -61,6 +67,7 @@ struct ServedCalls::Call {
   std::string call_id;
   WallTime deadline;
   Signal news;
+  bool is_listed = false;
   bool is_taken = false;
   std::deque<ToolEvent> events;
   std::optional<Answer> answer;
@@ -73,7 +80,13 @@ struct ServedCalls::Taker {
   std::string tenant;
   std::vector<std::string> tools;
   Signal news;
+  bool is_listed = false;
 };
+
+ServedCalls::~ServedCalls() {
+  for (const CallPtr& call : calls_) call->is_listed = false;
+  for (const auto& taker : takers_) taker->is_listed = false;
+}
 
 Task<ServedCalls::Answer> ServedCalls::ask(Question question, ToolWatcher watcher) {
   const auto call = std::make_shared<Call>(executor_, std::move(question));

@@ -32,6 +32,10 @@ class ServedCalls {
   };
   ServedCalls(boost::asio::any_io_executor executor, Clock* clock, Options options)
       : executor_(std::move(executor)), clock_(clock), options_(options) {}
+  // Coroutines that still wait may be destroyed later; they are never resumed.
+  ~ServedCalls();
+  ServedCalls(const ServedCalls&) = delete;
+  ServedCalls& operator=(const ServedCalls&) = delete;
 
   struct Question {
     std::string tenant, tool, session_id;

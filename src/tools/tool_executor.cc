@@ -90,10 +90,11 @@ Result<ToolPtr> ToolExecutor::find(const auth::Principal& who, const ToolRequest
   return tool;
 }
 
-Result<std::optional<Mismatch>> ToolExecutor::check(const auth::Principal& who,
-                                                    const ToolRequest& request) const {
+Result<std::optional<Mismatch>> ToolExecutor::check(const auth::Principal& who, const ToolRequest& request) {
   const ToolPtr tool = TRY(find(who, request));
-  return validator_.check_input(*tool, request.input);
+  auto wrong = TRY(validator_.check_input(*tool, request.input));
+  if (wrong) ++counted(who.tenant, tool->name).failures["invalid_input"];
+  return wrong;
 }
 
 // A tenant may declare, call and remove tools for ever: those that are gone are forgotten when there are
@@ -124,20 +125,26 @@ const ToolStatistics* ToolExecutor::statistics(const std::string& tenant, std::s
 
 Task<ToolResult> ToolExecutor::call(auth::Principal who, ToolRequest request) {
   CO_TRY(const ToolPtr tool, find(who, request));
-  CO_TRY(const auto wrong, validator_.check_input(*tool, request.input));
-  if (wrong) {
-    ++counted(who.tenant, tool->name).failures["invalid_input"];
+  CO_TRY(const auto wrong, check(who, request));
+  if (wrong)
     co_return fail(Error(Code::invalid_argument, fmt::format("the input of '{}': '{}' {}", tool->name,
                                                              wrong->pointer, wrong->message))
                        .with_field(wrong->pointer));
-  }
   if (Calls::of(calls_->by_session, request.session_id) >= options_.session_calls_max ||
       Calls::of(calls_->by_tenant, who.tenant) >= options_.tenant_calls_max)
     co_return fail(Code::resource_exhausted,
                    fmt::format("at most {} tools run at once in a session and {} in a tenant; wait for one",
                                options_.session_calls_max, options_.tenant_calls_max));
   const Turn place(calls_, request.session_id, who.tenant);
-  co_return co_await run_recorded(std::move(who), tool, std::move(request));
+  trace::Span span(who.trace, "tool.call");
+  span.set("atoll.tool", tool->name);
+  who.trace = span.context();
+  auto ran = co_await run_recorded(std::move(who), tool, std::move(request));
+  if (ran)
+    span.set("atoll.status", session::to_string(ran->status));
+  else
+    span.fail(ran.error().message());
+  co_return ran;
 }
 
 Task<ToolResult> ToolExecutor::run_recorded(auth::Principal who, ToolPtr tool, ToolRequest request) {

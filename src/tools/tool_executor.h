@@ -67,8 +67,9 @@ class ToolExecutor {
   // schema refuses it; Code::resource_exhausted if too many calls run. What the tool does wrong is a result
   // with its status. The request's watcher hears of the call only once it is admitted.
   Task<ToolResult> call(auth::Principal who, ToolRequest request);
-  // The first two of these refusals, before anything is done.
-  Result<std::optional<Mismatch>> check(const auth::Principal& who, const ToolRequest& request) const;
+  // Whether there is such a tool and its schema takes the input, before anything is done. A mismatch is
+  // counted as a call that failed.
+  Result<std::optional<Mismatch>> check(const auth::Principal& who, const ToolRequest& request);
 
   // Where processes that serve tools take calls.
   ServedCalls& served() { return served_; }

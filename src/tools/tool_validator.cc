@@ -32,7 +32,9 @@ Result<std::optional<Mismatch>> ToolValidator::check_input(const Tool& tool,
   if (boost::json::serialize(input).size() > bounds_.input_bytes_max)
     return fail(Error(Code::too_large, fmt::format("the input is over {} bytes", bounds_.input_bytes_max))
                     .with_field("input"));
-  return tool.input.check(input);
+  auto checked = tool.input.check(input);
+  if (!checked) return Mismatch{"", checked.error().message()};
+  return checked;
 }
 
 ToolValidator::Output ToolValidator::read_output(const Tool& tool, std::string_view printed,

@@ -19,7 +19,8 @@ class ToolValidator {
  public:
   explicit ToolValidator(CallBounds bounds = {}) : bounds_(bounds) {}
 
-  // Nothing if the call may be made. A mismatch names its place relative to the input.
+  // Nothing if the call may be made. A mismatch names its place relative to the input; one at the whole input
+  // is also what takes too many steps to check. Code::too_large if it is over the bound.
   Result<std::optional<Mismatch>> check_input(const Tool& tool, const boost::json::value& input) const;
   // What a program printed, as the value that the tool's schema describes: JSON, or the text itself where the
   // schema wants a string or says nothing and the text is no JSON. A mismatch has the reason in words.

@@ -134,6 +134,21 @@ def a_plugin_that_dies_is_started_again(place, Session):
     until(lambda: not any(str(work) in text for text in mounts()), "nothing of it is left")
 
 
+def many_sessions_share_a_plugins_process(place, Session):
+    """More than it may have threads: one tenant's sessions are no reason for it to end, and another's go on beside them."""
+    storages = {"notes": {"kind": "plugin", "library": "libnotes.so"}}
+    client = place.serve(settings={"storages": storages, "tools": {"plugins": [str(build_plugin(place))]}})
+    if not [one for one in client.ok("GET", "/api/capabilities")["providers"] if one["name"] == "native"]:
+        return
+    sessions = [Session(client, provider="virtual", storage="notes") for _ in range(120)]
+    process = plugin_process(place)
+    for number, session in enumerate(sessions):
+        assert session.out(f"echo {number} > note; cat note") == str(number)
+    assert sessions[0].out("cat note") == "0" and plugin_process(place) == process, "it is the same one"
+    for session in sessions:
+        session.__exit__()
+
+
 def mounts():
     for entry in os.listdir("/proc"):
         try:
@@ -174,4 +189,5 @@ def a_storage_that_does_not_answer_holds_nobody_up(place, Session):
         redis.wait()
 
 
-CASES = [files_outlive_restarts, a_plugin_that_dies_is_started_again, a_storage_that_does_not_answer_holds_nobody_up]
+CASES = [files_outlive_restarts, a_plugin_that_dies_is_started_again, many_sessions_share_a_plugins_process,
+         a_storage_that_does_not_answer_holds_nobody_up]
