@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 #include <pthread.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
@@ -26,11 +28,11 @@ struct Deliveries::Lane {
 
   std::string path() const { return fmt::format("{}/{}.position", options.directory, target->name()); }
   Result<void> keep() const { return os::write_file(path(), std::to_string(position), 0600); }
+  // Called for every event on the thread that appends. Whoever is busy, or pauses because the target is away,
+  // looks by itself later: it is not woken for nothing, a switch of threads for every event.
   void tell() {
-    {
-      const std::lock_guard lock(mutex);
-      ++turn;
-    }
+    if (!idle.exchange(false)) return;
+    { const std::lock_guard lock(mutex); }
     wake.notify_all();
   }
   void run();
@@ -44,7 +46,7 @@ struct Deliveries::Lane {
   std::atomic<std::uint64_t> position = 0, sent = 0, missed = 0;
   mutable std::mutex mutex;
   std::condition_variable wake;
-  std::uint64_t turn = 0;  // grows with every event
+  std::atomic<bool> idle = false;  // it has all that there is, and waits to be told of more
   bool stopping = false;
   std::string failure;  // why the last batch was not taken; empty: it was
   std::thread thread;
@@ -59,24 +61,31 @@ void Deliveries::Lane::set_failure(std::string why) {
 
 Result<bool> Deliveries::Lane::step() {
   const EventLog::Page page = log.read_after(position, options.batch);
-  if (page.events.empty()) return false;
+  if (page.events.empty() && page.missed == 0) return false;
   if (page.missed > 0) {
-    missed += page.missed;
     log::warn("events were gone before a target took them",
               {{"target", std::string(target->name())}, {"count", std::to_string(page.missed)}});
+    const std::lock_guard lock(mutex);
+    missed += page.missed;
+    position += page.missed;
   }
-  TRY(target->send(page.events));
-  position = page.events.back()->id;
-  sent += page.events.size();
+  if (!page.events.empty()) TRY(target->send(page.events));
+  {
+    const std::lock_guard lock(mutex);
+    position = page.end;
+    sent += page.events.size();
+  }
   TRY(keep());
   return true;
 }
 
 void Deliveries::Lane::run() {
+  // Requests come first: who waits for an event is not in a hurry.
+  constexpr int nice = 10;
+  ::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), nice);
   std::chrono::milliseconds pause{0};
   std::unique_lock lock(mutex);
   while (!stopping) {
-    const std::uint64_t seen = turn;
     lock.unlock();
     const auto done = step();
     set_failure(done ? "" : done.error().message());
@@ -88,7 +97,11 @@ void Deliveries::Lane::run() {
       continue;
     }
     pause = std::chrono::milliseconds(0);
-    if (!*done) wake.wait(lock, [&] { return stopping || turn != seen; });
+    if (*done) continue;
+    idle = true;
+    // An event that came before that told nobody.
+    if (log.last_id() > position) idle = false;
+    wake.wait(lock, [&] { return stopping || !idle; });
   }
 }
 
@@ -120,14 +133,23 @@ Deliveries::~Deliveries() {
 
 std::vector<Deliveries::Standing> Deliveries::standings() const {
   std::vector<Standing> found;
-  const std::uint64_t last = log_.last_id();
+  const std::uint64_t last = log_.last_id(), first = log_.first_id();
   for (const auto& lane : lanes_) {
     const std::lock_guard lock(lane->mutex);
-    Standing one{
-        std::string(lane->target->name()), 0, lane->sent, lane->missed + lane->target->refused(), {}};
-    one.waiting = last - std::min<std::uint64_t>(lane->position, last);
-    if (!lane->failure.empty())
-      one.state = {Condition::degraded, fmt::format("{} events wait: {}", one.waiting, lane->failure)};
+    const std::uint64_t position = std::min<std::uint64_t>(lane->position, last);
+    // What the log has let go is lost already, though the target will learn of it only when it is back.
+    const std::uint64_t gone = first > position + 1 ? first - position - 1 : 0;
+    const std::uint64_t all_gone = lane->missed + gone;
+    Standing one{std::string(lane->target->name()),
+                 last - position - gone,
+                 lane->sent,
+                 all_gone + lane->target->refused(),
+                 {}};
+    if (!lane->failure.empty()) {
+      const std::string lost = all_gone > 0 ? fmt::format(", {} were lost", all_gone) : "";
+      one.state = {Condition::degraded,
+                   fmt::format("{} events wait{}: {}", one.waiting, lost, lane->failure)};
+    }
     found.push_back(std::move(one));
   }
   return found;

@@ -59,7 +59,8 @@ class Deliveries {
 
   struct Standing {
     std::string target;
-    std::uint64_t waiting = 0, sent = 0, missed = 0;
+    std::uint64_t waiting = 0, sent = 0;
+    std::uint64_t missed = 0;  // gone before it took them, or refused by it for good
     ComponentState state;
   };
   // Any thread.

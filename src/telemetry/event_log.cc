@@ -46,6 +46,16 @@ std::string line_of(std::uint64_t id, WallTime now, const EventDraft& draft) {
   return line + "}";
 }
 
+// A page ends at a gap, which the next one tells.
+EventLog::Page page_of(std::vector<EventPtr> events, std::uint64_t after, std::uint64_t last) {
+  if (events.empty()) return {.events = {}, .missed = last - after, .end = last};
+  std::size_t count = 1;
+  while (count < events.size() && events[count]->id == events[count - 1]->id + 1) ++count;
+  events.resize(count);
+  const std::uint64_t missed = events.front()->id - after - 1, end = events.back()->id;
+  return {.events = std::move(events), .missed = missed, .end = end};
+}
+
 }  // namespace
 
 Result<Event> parse_event(std::string line) {
@@ -183,22 +193,33 @@ std::uint64_t EventLog::last_id() const {
   return last_;
 }
 
+std::uint64_t EventLog::first_id() const {
+  const std::lock_guard lock(mutex_);
+  std::uint64_t first = last_ + 1;
+  if (!segments_.empty()) first = std::min(first, segments_.front().first);
+  if (!recent_.empty()) first = std::min(first, recent_.front()->id);
+  return first;
+}
+
 EventLog::Page EventLog::read_after(std::uint64_t after, std::size_t max) const {
-  Page page;
+  std::vector<EventPtr> remembered;
   std::vector<std::uint64_t> files;
+  std::uint64_t last = 0;
   {
     const std::lock_guard lock(mutex_);
-    if (after >= last_) return page;
+    last = last_;
+    if (after >= last) return {.events = {}, .end = after};
     for (const EventPtr& event : recent_)
-      if (event->id > after && page.events.size() < max) page.events.push_back(event);
-    if (!page.events.empty() && page.events.front()->id == after + 1) return page;
+      if (event->id > after && remembered.size() < max) remembered.push_back(event);
+    if (!remembered.empty() && remembered.front()->id == after + 1)
+      return page_of(std::move(remembered), after, last);
     for (std::size_t i = 0; i < segments_.size(); ++i)
       if (i + 1 == segments_.size() || segments_[i + 1].first > after + 1)
         files.push_back(segments_[i].first);
   }
   // Files first: they hold what memory no longer does. One that is removed meanwhile is a gap.
   std::vector<EventPtr> found;
-  const std::uint64_t memory_from = page.events.empty() ? UINT64_MAX : page.events.front()->id;
+  const std::uint64_t memory_from = remembered.empty() ? UINT64_MAX : remembered.front()->id;
   for (const std::uint64_t first : files) {
     std::ifstream file(path_of(first));
     for (std::string line; found.size() < max && std::getline(file, line);) {
@@ -208,11 +229,9 @@ EventLog::Page EventLog::read_after(std::uint64_t after, std::size_t max) const 
     }
     if (found.size() >= max || first >= memory_from) break;
   }
-  for (const EventPtr& event : page.events)
+  for (const EventPtr& event : remembered)
     if (found.size() < max) found.push_back(event);
-  page.events = std::move(found);
-  if (!page.events.empty()) page.missed = page.events.front()->id - after - 1;
-  return page;
+  return page_of(std::move(found), after, last);
 }
 
 int EventLog::listen(std::function<void()> listener) {

@@ -59,16 +59,20 @@ class EventLog {
   // Never fails for the caller. An event that cannot be written stays in memory, and state() says so.
   void append(EventDraft draft);
 
-  // At most `max` events behind `after`, oldest first. `missed`: how many between are gone for good.
+  // At most `max` events behind `after`, oldest first and without a gap among them: what stands behind a gap
+  // is on the next page. Without events and with missed = 0 there is nothing new.
   struct Page {
     std::vector<EventPtr> events;
-    std::uint64_t missed = 0;
+    std::uint64_t missed = 0;  // how many between `after` and the first are gone for good
+    std::uint64_t end = 0;     // where the next page begins
   };
   // May read files: not for the loop thread.
   Page read_after(std::uint64_t after, std::size_t max) const;
   // True if read_after() would not need a file.
   bool is_recent(std::uint64_t after) const;
   std::uint64_t last_id() const;
+  // Of the oldest event that is still there; behind the last one if there is none.
+  std::uint64_t first_id() const;
 
   // Calls the listener after every append, on the thread that appended and without a lock, so that it may
   // call the log. The number is for unlisten(). A listener whose unlisten() comes from another thread than

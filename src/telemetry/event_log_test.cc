@@ -152,7 +152,45 @@ TEST_F(EventLogTest, AFullDiskLosesNothingThatMemoryHolds) {
   EXPECT_EQ(log->state().condition, Condition::ok);
   // What memory had alone is gone with the process; nothing else is damaged by it.
   log = open();
-  EXPECT_THAT(ids(*log, 0), ElementsAre(1, 3));
+  EXPECT_THAT(ids(*log, 0), ElementsAre(1));
+  // A gap is told where it stands, from memory as from the disk.
+  EXPECT_THAT(ids(*log, 1), ElementsAre(3));
+  EXPECT_EQ(page_.missed, 1U);
+  options_.recent_max = 1;
+  log = open();
+  EXPECT_THAT(ids(*log, 0), ElementsAre(1));
+  EXPECT_EQ(page_.end, 1U);
+  EXPECT_THAT(ids(*log, 1), ElementsAre(3));
+  EXPECT_EQ(page_.missed, 1U);
+}
+
+// Whoever is told that there is something must come to its end: nobody looks for it again and again.
+TEST_F(EventLogTest, EventsOfWhichNothingIsLeftAreMissed) {
+  options_.segment_bytes = 100;
+  {
+    auto log = open();
+    add(*log, 3);
+  }
+  for (const auto& entry : std::filesystem::directory_iterator(options_.directory))
+    std::ofstream(entry.path(), std::ios::trunc) << "damaged\n";
+  const auto log = open();
+  EXPECT_EQ(log->last_id(), 2U);
+  EXPECT_TRUE(ids(*log, 0).empty());
+  EXPECT_EQ(page_.missed, 2U);
+  EXPECT_EQ(page_.end, 2U);
+  EXPECT_TRUE(ids(*log, 2).empty());
+  EXPECT_EQ(page_.missed, 0U);
+}
+
+TEST_F(EventLogTest, TextsThatAProgramChoseAreCut) {
+  auto log = open();
+  EventSource source(*log);
+  session::ExecutionRecord record;
+  record.status = session::Status::error;
+  record.error = std::string(5'000'000, '\x01');
+  source.finished({}, record, {});
+  ASSERT_THAT(ids(*log, 0), ElementsAre(1));
+  EXPECT_LT(page_.events[0]->line.size(), 8'000U);
 }
 
 TEST_F(EventLogTest, CannotBeOpenedWhereItCannotWrite) {

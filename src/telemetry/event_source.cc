@@ -8,12 +8,15 @@
 namespace atl::telemetry {
 namespace {
 
+// Of a text that a program inside chose, such as the name of its exception: an event is small.
+constexpr std::size_t kFieldMax = 1024;
+
 // The members of a small JSON object.
 class Fields {
  public:
   Fields& text(std::string_view name, std::string_view value) {
     begin(name);
-    json::append_quoted(out_, value);
+    json::append_quoted(out_, value.substr(0, kFieldMax));
     return *this;
   }
   template <class Number>

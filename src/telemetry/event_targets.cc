@@ -45,7 +45,7 @@ class WebhookTarget final : public EventTarget {
       const std::string digest = to_hex(hmac_sha256(secret_, seconds + "." + request.body));
       request.headers.add("X-Atoll-Signature", fmt::format("t={},v1={}", seconds, digest));
     }
-    const auto answer = client_.send(std::move(request));
+    const auto answer = client_.send_for_head(std::move(request));
     if (!answer) return fail(answer.error());
     const int status = answer->status;
     if (status / 100 == 2) return {};

@@ -123,8 +123,10 @@ void Metrics::reached(const session::Session&, const egress::Attempt& attempt) {
 }
 
 void Metrics::served(const net::Access& access) {
-  ++requests_[{std::string(access.method.size() <= 8 ? access.method : "other"),
-               std::to_string(access.status)}];
+  // Anybody can send any word as a method.
+  const net::Method method = net::parse_method(access.method);
+  const std::string_view word = method == net::Method::other ? "other" : net::to_string(method);
+  ++requests_[{std::string(word), std::to_string(access.status)}];
   request_seconds_.add(access.duration, access.trace);
   bytes_in_ += access.bytes_in;
   bytes_out_ += access.bytes_out;

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "base/ids.h"
 
 namespace atl::telemetry {
@@ -140,6 +142,35 @@ TEST(Metrics, AddsUpWhatTheSandboxesOfATenantHold) {
   metrics.sampled(one, {.memory_bytes = 40, .disk_bytes = 20});
   EXPECT_THAT(held(), HasSubstr("atoll_tenant_memory_bytes{tenant=\"acme\"} 1000\n"));
   EXPECT_THAT(held(), HasSubstr("atoll_tenant_disk_bytes{tenant=\"acme\"} 5\n"));
+}
+
+// Tenants, tools and methods of requests are named by others, the last by anybody who can connect.
+TEST(Metrics, NobodyMakesTheNumberOfRowsGrow) {
+  Metrics metrics;
+  session::Session session;
+  session.provider = "virtual";
+  session::ExecutionRecord record;
+  for (int i = 0; i < 10'000; ++i) {
+    session.tenant = "tenant-" + std::to_string(i);
+    session.session_id = "ses_" + std::to_string(i);
+    session.state = session::State::running;
+    metrics.changed(session, session::State::creating, session::State::running);
+    metrics.sampled(session, {.memory_bytes = 1, .disk_bytes = 1});
+    record.kind = "tool";
+    record.type = "tool-" + std::to_string(i);
+    metrics.finished(session, record, std::chrono::milliseconds(1));
+    const std::string method = "M" + std::to_string(i);
+    metrics.served({.method = method, .status = 405});
+    session.state = session::State::stopped;
+    metrics.changed(session, session::State::running, session::State::stopped);
+  }
+  metrics.served({.method = "DELETE", .status = 200});
+  const std::string text = metrics.render({}, Format::text);
+  EXPECT_LT(std::ranges::count(text, '\n'), 1'000);
+  EXPECT_THAT(text, HasSubstr("atoll_http_requests_total{method=\"other\",status=\"405\"} 10000\n"));
+  EXPECT_THAT(text, HasSubstr("atoll_http_requests_total{method=\"DELETE\",status=\"200\"} 1\n"));
+  EXPECT_THAT(text, HasSubstr("atoll_tenant_executions_total{tenant=\"other\"} 9900\n"));
+  EXPECT_THAT(text, HasSubstr("atoll_tenant_memory_bytes{tenant=\"other\"} 0\n"));
 }
 
 TEST(Metrics, TenantsAreBounded) {

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 
 #include "base/log.h"
@@ -21,6 +22,17 @@ constexpr std::string_view kTracesPath = "/v1/traces";
 net::Url base_of(net::Url url) {
   if (!url.base.ends_with(kTracesPath)) url.base += kTracesPath;
   return url;
+}
+
+// Seconds; a date is not heeded.
+std::chrono::milliseconds retry_after(const net::Headers& headers) {
+  const std::string_view text = headers.get("Retry-After");
+  constexpr std::uint32_t kDay = 86'400;
+  std::uint32_t seconds = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
+  if (error == std::errc::result_out_of_range) return std::chrono::seconds(kDay);
+  if (error != std::errc() || end != text.data() + text.size()) return {};
+  return std::chrono::seconds(std::min(seconds, kDay));
 }
 
 }  // namespace
@@ -57,14 +69,20 @@ SpanExporter::~SpanExporter() {
 }
 
 bool SpanExporter::samples(const trace::TraceId& id) const {
-  if (samples_all_) return true;
   std::uint64_t number = 0;
   for (std::size_t i = 0; i < 8; ++i) number = number << 8 | id[i];
-  return number < sampled_below_;
+  if (!samples_all_ && number >= sampled_below_) return false;
+  // No trace begins for which there is no room.
+  if (is_full_) ++untold_;
+  return !is_full_;
 }
 
 // Encoded where it ended: its memory goes back to the thread that it came from, and what waits is small.
 void SpanExporter::take(trace::EndedSpan span) {
+  if (is_full_) {
+    ++untold_;
+    return;
+  }
   thread_local std::string encoded;
   encoded.clear();
   append_span(encoded, span);
@@ -72,12 +90,13 @@ void SpanExporter::take(trace::EndedSpan span) {
   {
     const std::lock_guard lock(mutex_);
     if (waiting_ >= options_.queue_max) {
-      ++counts_.dropped;
+      ++untold_;
       return;
     }
     if (batches_.empty() || batches_.back().count >= options_.batch) batches_.emplace_back();
     batches_.back().spans += encoded;
     ++waiting_;
+    is_full_ = waiting_ >= options_.queue_max;
     is_full_batch = ++batches_.back().count == options_.batch;
   }
   if (is_full_batch) wake_.notify_all();
@@ -87,13 +106,16 @@ SpanExporter::Counts SpanExporter::counts() const {
   const std::lock_guard lock(mutex_);
   Counts counts = counts_;
   counts.waiting = waiting_;
+  counts.dropped += untold_;
   return counts;
 }
 
 ComponentState SpanExporter::state() const {
   const std::lock_guard lock(mutex_);
   if (failure_.empty()) return {};
-  return {Condition::degraded, "traces wait for the collector: " + failure_};
+  std::string lost = is_full_ ? ", and no more are kept" : "";
+  return {Condition::degraded,
+          fmt::format("{} spans wait for the collector{}: {}", waiting_, lost, failure_)};
 }
 
 void SpanExporter::run() {
@@ -113,14 +135,17 @@ void SpanExporter::run() {
       Batch batch = std::move(batches_.front());
       batches_.pop_front();
       lock.unlock();
-      const Answer answer = send(batch.spans);
+      std::chrono::milliseconds asked{0};
+      const Answer answer = send(batch.spans, asked);
       lock.lock();
       if (answer == Answer::later) {
         batches_.push_front(std::move(batch));
-        pause = std::clamp(pause * 2, options_.first_pause, options_.longest_pause);
+        // However far away the time is that a collector names, it is asked again.
+        pause = std::clamp(std::max(pause * 2, asked), options_.first_pause, options_.longest_pause);
         break;
       }
       waiting_ -= batch.count;
+      is_full_ = waiting_ >= options_.queue_max;
       (answer == Answer::taken ? counts_.exported : counts_.dropped) += batch.count;
       pause = options_.every;
     }
@@ -129,19 +154,20 @@ void SpanExporter::run() {
   }
 }
 
-SpanExporter::Answer SpanExporter::send(std::string_view spans) {
+SpanExporter::Answer SpanExporter::send(std::string_view spans, std::chrono::milliseconds& asked) {
   net::ClientRequest request;
   request.method = "POST";
   request.target = "";
   request.headers.add("Content-Type", "application/x-protobuf");
   request.body = export_request(spans, options_.instance);
-  const auto answer = client_.send(std::move(request));
+  const auto answer = client_.send_for_head(std::move(request));
   std::string failure;
   if (!answer) failure = answer.error().message();
   // A collector that refuses these spans for good would refuse them again: they are let go.
   const bool is_refused =
       answer && answer->status / 100 == 4 && answer->status != 408 && answer->status != 429;
   if (answer && answer->status / 100 != 2) failure = fmt::format("it answered {}", answer->status);
+  if (answer) asked = retry_after(answer->headers);
   const std::lock_guard lock(mutex_);
   if (!failure.empty()) {
     ++counts_.failed_posts;

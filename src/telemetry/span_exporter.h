@@ -22,12 +22,13 @@ struct ExportOptions {
   std::size_t queue_max = 20'000;  // spans that wait; what comes beyond them is dropped and counted
   std::size_t batch = 2048;        // of one request
   std::chrono::milliseconds every{1000};
+  // After a failure; doubles. Retry-After is heeded up to the longest.
   std::chrono::milliseconds first_pause{500}, longest_pause{30'000};
 };
 
 // Sends spans to a collector as OTLP over HTTP, in protocol buffers, from a thread of its own. take() never
-// blocks on the network; while the collector is away, spans beyond queue_max are dropped and counted, and
-// nothing else suffers. Any thread may call its functions.
+// blocks on the network; while the collector is away, spans beyond queue_max are dropped and counted, no
+// trace begins here that would have no room, and nothing else suffers. Any thread may call its functions.
 class SpanExporter final : public trace::Sink {
  public:
   // Becomes the process's sink (base/trace.h) and starts the thread. There may be one at a time.
@@ -49,7 +50,8 @@ class SpanExporter final : public trace::Sink {
   void run();
   // What the collector said to a batch. later: it stays where it was. refused: it would be refused again.
   enum class Answer : std::uint8_t { taken, later, refused };
-  Answer send(std::string_view spans);
+  // `asked`: how long it wants to be left alone.
+  Answer send(std::string_view spans, std::chrono::milliseconds& asked);
 
   struct Batch {
     std::string spans;  // encoded
@@ -65,7 +67,9 @@ class SpanExporter final : public trace::Sink {
   std::deque<Batch> batches_;  // oldest first
   std::size_t waiting_ = 0;    // spans in them, and in the one that is being sent
   Counts counts_;
-  std::string failure_;  // why the last post was not taken; empty: it was
+  std::atomic<bool> is_full_ = false;  // waiting_ has reached queue_max: nothing is encoded any more
+  mutable std::atomic<std::uint64_t> untold_ = 0;  // dropped because of that; a trace not begun counts as one
+  std::string failure_;                            // why the last post was not taken; empty: it was
   bool stopping_ = false;
   std::thread thread_;
 };

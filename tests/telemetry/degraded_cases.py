@@ -221,3 +221,42 @@ def the_zygote_goes_away(_):
         assert "interpreters start cold: no zygote is ready" in lines and "from a zygote again" in lines, lines[-2000:]
     finally:
         daemon.remove()
+
+
+@case
+def the_zygote_of_an_environment_goes_away(_):
+    """One with modules of its own: it is named, the plain one is not touched, and it matters as long as a sandbox wants it."""
+    with tempfile.TemporaryDirectory() as registry:
+        folder = pathlib.Path(registry) / "environments"
+        folder.mkdir()
+        (folder / "warm.yaml").write_text("name: warm\nlanguages: [python, shell]\npreimport: [decimal, fractions]\n")
+        daemon = with_service(f"registry={registry}")
+        try:
+            client = daemon.client()
+            if not whole(client.ok("GET", "/api/health")["components"], name="zygote"):
+                return print("# skipped: no native sandboxes here")
+            if part(client, "zygote")["state"] == "off":
+                return print("# skipped: no zygotes here: " + part(client, "zygote")["reason"])
+            plain = comes_to(lambda: set(zygotes_of(daemon)))
+            assert len(plain) == 1, plain
+            session = create(client, provider="native", environment="warm")
+            killed = set()
+
+            def is_given_a_rest(kills=3):
+                killed.update(kill_all(set(zygotes_of(daemon)) - plain))
+                return len(killed) >= kills and part(client, "zygote")["state"] == "degraded"
+            assert comes_to(is_given_a_rest), (killed, part(client, "zygote"))
+            found = is_degraded(client, "zygote")
+            assert found["reason"].startswith("interpreters start cold: those with decimal, fractions: "), found
+            assert plain <= set(zygotes_of(daemon)), "the plain one is another's"
+            cold = client.ok("POST", f"/api/sessions/{session}/execute", {"code": "from decimal import Decimal\nDecimal(6) * 7"})
+            assert cold["status"] == "success" and "42" in json.dumps(cold), cold
+            # By itself, ten seconds later.
+            is_well(client, "zygote")
+            # Nobody is missing what no sandbox wants.
+            killed.clear()
+            assert comes_to(lambda: is_given_a_rest(1)), (killed, part(client, "zygote"))
+            client.ok("DELETE", f"/api/sessions/{session}")
+            assert comes_to(lambda: part(client, "zygote")["state"] == "ok", 5), part(client, "zygote")
+        finally:
+            daemon.remove()

@@ -5,7 +5,7 @@ import hashlib
 from kit import comes_to
 
 CALLER = "00f067aa0ba902b7"
-WORDS = ("create", "made", "execute", "command", "fork", "denied")
+WORDS = ("create", "made", "execute", "command", "tool", "fork", "denied", "pause", "resume", "snapshot", "stop")
 GIVEN = {word: f"00-{hashlib.sha256(word.encode()).hexdigest()[:32]}-{CALLER}-01" for word in WORDS}
 # name -> name of its parent; None: the request's own span
 MAKING = {"spawner.create": "provider.create", "guest.greet": "provider.create"}
@@ -17,6 +17,12 @@ TREES = {
     "execute": ("POST /api/sessions/{id}/execute", {**RUNNING, "interpreter.start": None, "interpreter.execute": None, "guest.collect": None}),
     "command": ("POST /api/sessions/{id}/commands", {**RUNNING, "guest.process": None}),
     "fork": ("POST /api/sessions/{id}/fork", {"sandbox.checkpoint": None, **COMMON, **MAKING}),
+    # What a tool runs is a part of its call.
+    "tool": ("POST /api/sessions/{id}/tools/{name}", {"tool.call": None, "guest.process": "tool.call"}),
+    "pause": ("POST /api/sessions/{id}/pause", {"sandbox.pause": None}),
+    "resume": ("POST /api/sessions/{id}/resume", {"sandbox.resume": None}),
+    "snapshot": ("POST /api/sessions/{id}/snapshots", {"sandbox.snapshot": None}),
+    "stop": ("DELETE /api/sessions/{id}", {"sandbox.stop": None}),
     "denied": ("POST /api/sessions/{id}/execute", {"policy": None, "record.admit": None}),
 }
 
@@ -29,8 +35,9 @@ def make(client, native):
     """The requests, and their answers by word. `traceparent` is taken, given back, and found inside."""
     answers = {}
 
-    def traced(word, path, body):
-        answer = answers[word] = client("POST", path, body, headers={"traceparent": GIVEN[word]})
+    def traced(word, path, body=None, method="POST"):
+        answer = answers[word] = client(method, path, body, headers={"traceparent": GIVEN[word]})
+        assert answer.status < 300, (word, answer.status, answer.body)
         back = answer.headers["traceparent"]
         assert back.startswith(GIVEN[word][:36]) and back.endswith("-01") and CALLER not in back, back
         return answer.json
@@ -46,7 +53,13 @@ def make(client, native):
     assert ran["stdout"].startswith(GIVEN["execute"][:36]) and CALLER not in ran["stdout"], ran
     inside = traced("command", f"/api/sessions/{session}/commands", {"command": "echo $TRACEPARENT"})
     assert inside["stdout"].startswith(GIVEN["command"][:36]), inside
+    called = traced("tool", f"/api/sessions/{session}/tools/run_command", {"input": {"command": "echo $TRACEPARENT"}})
+    assert called["output"]["stdout"].startswith(GIVEN["tool"][:36]), called
     traced("fork", f"/api/sessions/{session}/fork", {})
+    traced("pause", f"/api/sessions/{session}/pause", {})
+    traced("resume", f"/api/sessions/{session}/resume", {})
+    traced("snapshot", f"/api/sessions/{session}/snapshots", {})
+    traced("stop", f"/api/sessions/{session}", method="DELETE")
     strict = client.ok("POST", "/api/sessions", {"policy": "strict"})["session_id"]
     traced("denied", f"/api/sessions/{strict}/execute", {"code": "import os; os.system('rm -rf /')"})
     return answers
@@ -89,6 +102,8 @@ def check(word, spans, answer, native):
         assert span["attributes"]["atoll.record_id"].startswith("exe_"), span
     for span in named(spans, "record.finish"):
         assert span["attributes"]["atoll.status"] == "success", span
+    for span in named(spans, "tool.call"):
+        assert span["attributes"]["atoll.tool"] == "run_command" and span["attributes"]["atoll.status"] == "success", span
     for span in named(spans, "interpreter.execute"):
         assert span["attributes"]["atoll.language"] == "python", span
     if word == "denied":
