@@ -106,7 +106,8 @@ Result<std::unique_ptr<Daemon>> Daemon::build(boost::asio::io_context& loop,
   TRY(daemon->open_skills());
   TRY(daemon->start_providers());
   TRY(daemon->give_up_root());
-  daemon->workers_ = std::make_unique<boost::asio::thread_pool>(worker_count(configuration));
+  daemon->workers_ = std::make_unique<os::FairPool>(loop.get_executor(), worker_count(configuration));
+  daemon->lookers_ = std::make_unique<os::FairPool>(loop.get_executor(), worker_count(configuration));
   const store::Durability wanted = TRY(durability(configuration));
   daemon->store_ = TRY(store::Store::open(daemon->data_, wanted));
   daemon->auditing_ = TRY(Auditing::open(
@@ -343,7 +344,7 @@ Result<void> Daemon::build_service() {
   dependencies.layers = layers_.get();
   dependencies.volumes = volumes_.get();
   dependencies.skills = skills_.get();
-  tenant_entries_ = std::make_unique<registry::TenantEntries>(*store_, *registry_);
+  tenant_entries_ = std::make_unique<registry::TenantEntries>(*store_, *registry_, lookers_.get());
   machine_ = std::make_unique<egress::Machine>(loop_.get_executor());
   authority_ = TRY(egress::Authority::create());
   dependencies.dials = dials_.get();
@@ -452,6 +453,7 @@ void Daemon::mount_rest(const std::string& address) {
   dependencies.health = &telemetry_->health();
   dependencies.index = &indexing_->index();
   dependencies.refresh_index = [this](const std::string& tenant) { return indexing_->refresher(tenant); };
+  dependencies.catch_up_index = [this] { indexing_->catch_up(); };
   dependencies.data = data_;
   dependencies.tools = tools_.get();
   dependencies.tool_executor = tool_executor_.get();
@@ -459,7 +461,7 @@ void Daemon::mount_rest(const std::string& address) {
   dependencies.tenant_entries = tenant_entries_.get();
   dependencies.skills = skills_.get();
   dependencies.inventory = inventory_.get();
-  dependencies.workers = workers_.get();
+  dependencies.workers = lookers_.get();
   // Who asked for it is in the entry of the route.
   dependencies.reload = [this] { return read_registry_again(); };
   std::string domain = configuration_.text("e2b.domain");
@@ -623,6 +625,7 @@ boost::asio::awaitable<void> Daemon::stop() {
   if (auto saved = co_await quotas_->save(); !saved)
     log::error("what was consumed could not be stored", {{"error", saved.error().message()}});
   workers_->join();
+  lookers_->join();
   auditing_->close();
 }
 

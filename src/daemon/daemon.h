@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "os/descriptor_budget.h"
+#include "os/fair_pool.h"
 #include "os/task.h"
 #include "session/providers.h"
 
@@ -184,7 +185,9 @@ class Daemon {
   std::vector<session::AbsentProvider> absent_providers_;
   std::unique_ptr<StoragePlugins> storage_plugins_;  // null: there are none
   std::string default_provider_;
-  std::unique_ptr<boost::asio::thread_pool> workers_;
+  // For reading long code, and for looking things up on the disk: whoever does much of one holds up nobody
+  // who does the other.
+  std::unique_ptr<os::FairPool> workers_, lookers_;
   std::unique_ptr<store::Store> store_;
   std::unique_ptr<Auditing> auditing_;
   std::unique_ptr<store::Blobs> blobs_;

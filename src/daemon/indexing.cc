@@ -21,7 +21,9 @@
 namespace atl::daemon {
 namespace {
 
-constexpr std::size_t kWaitingMax = 10'000;
+constexpr std::size_t kWaitingMax = 10'000, kTogether = 256;
+constexpr auto kCollect = std::chrono::seconds(1);     // how long jobs are collected
+constexpr auto kCatchUpMax = std::chrono::seconds(2);  // how long a search waits for them
 constexpr std::size_t kTextMax = 4096, kArtifactMax = 64U << 10;
 
 std::string first_line(const std::string& code) {
@@ -139,15 +141,18 @@ Result<std::unique_ptr<Indexing>> Indexing::open(const config::Configuration& co
     options.neo4j->database = configuration.text("graph.neo4j.database");
   }
   auto opened = TRY(index::Index::open(std::move(options), std::move(embedder)));
-  auto indexing = std::unique_ptr<Indexing>(new Indexing(std::move(opened)));
-  indexing->artifacts_ = data + "/artifacts";
+  auto indexing = std::unique_ptr<Indexing>(
+      new Indexing(std::move(opened), data, configuration.boolean("index.history")));
   indexing->qdrant_secret_ = configuration.text("index.qdrant.api_key_secret");
   indexing->neo4j_secret_ = configuration.text("graph.neo4j.password_secret");
   indexing->neo4j_user_ = configuration.text("graph.neo4j.user");
   return indexing;
 }
 
-Indexing::Indexing(std::unique_ptr<index::Index> index) : index_(std::move(index)) {
+Indexing::Indexing(std::unique_ptr<index::Index> index, std::string data, bool with_history)
+    : index_(std::move(index)), data_(std::move(data)), with_history_(with_history) {
+  if (!with_history_) return;
+  index_->rebuild_from([this](const index::Index::Step& step) { return write_history(step); });
   thread_ = std::thread([this] { run(); });
   pthread_setname_np(thread_.native_handle(), "atoll-index");
 }
@@ -158,7 +163,8 @@ Indexing::~Indexing() {
     stopping_ = true;
   }
   wake_.notify_all();
-  thread_.join();
+  if (thread_.joinable()) thread_.join();
+  index_->rebuild_from({});
 }
 
 void Indexing::watch(const registry::Registry& registry, const tools::ToolRegistry& tools,
@@ -211,6 +217,7 @@ std::function<Result<void>()> Indexing::refresher(const std::string& tenant) {
 }
 
 Result<void> Indexing::refresh(const std::string& tenant, ByKind declared) {
+  catch_up();
   for (const skill::Skill& skill : skills_->list(tenant).skills)
     declared["skill"].push_back({"skill", skill.name, skill.name, skill.description});
   const std::lock_guard lock(refreshing_);
@@ -239,7 +246,7 @@ telemetry::ComponentState Indexing::state() const {
   return {};
 }
 
-void Indexing::created(const session::Session& session, std::chrono::nanoseconds) {
+Indexing::Job Indexing::job_of(const session::Session& session) {
   Job job{session.tenant, {}, {}};
   const index::Node node{"session", session.session_id};
   if (!session.agent.empty()) job.edges.push_back({{"agent", session.agent}, node, "owns"});
@@ -249,11 +256,10 @@ void Indexing::created(const session::Session& session, std::chrono::nanoseconds
   // A fork is made from a state that nobody else sees.
   if (!session.snapshot.empty() && session.parent.empty())
     job.edges.push_back({{"snapshot", session.snapshot}, node, "started"});
-  if (!job.edges.empty()) hand_over(std::move(job));
+  return job;
 }
 
-void Indexing::finished(const session::Session& session, const session::ExecutionRecord& record,
-                        std::chrono::nanoseconds) {
+Indexing::Job Indexing::job_of(const session::Session& session, const session::ExecutionRecord& record) {
   Job job{session.tenant, {document_of(record)}, {}};
   const index::Node execution{"execution", record.record_id};
   job.edges.push_back({{"session", session.session_id}, execution, "ran"});
@@ -268,45 +274,113 @@ void Indexing::finished(const session::Session& session, const session::Executio
     job.edges.push_back({execution, {"artifact", artifact.digest}, "produced"});
     job.documents.push_back({"artifact", artifact.digest, artifact.path, artifact.media_type});
   }
-  hand_over(std::move(job));
+  return job;
+}
+
+Indexing::Job Indexing::job_of(const session::Snapshot& snapshot) {
+  return {
+      snapshot.tenant, {}, {{{"session", snapshot.session_id}, {"snapshot", snapshot.snapshot_id}, "took"}}};
+}
+
+void Indexing::created(const session::Session& session, std::chrono::nanoseconds) {
+  Job job = job_of(session);
+  if (!job.edges.empty()) hand_over(std::move(job));
+}
+
+void Indexing::finished(const session::Session& session, const session::ExecutionRecord& record,
+                        std::chrono::nanoseconds) {
+  if (with_history_) hand_over(job_of(session, record));
+}
+
+// One that was put back to a snapshot begins with it from then on.
+void Indexing::changed(const session::Session& session, session::State from, session::State to) {
+  if (from == session::State::creating && to == session::State::running && !session.snapshot.empty())
+    created(session, {});
 }
 
 void Indexing::hand_over(Job job) {
+  if (!with_history_) return;
+  bool is_time = false;
   {
     const std::lock_guard lock(mutex_);
     if (waiting_.size() >= kWaitingMax) {
       ++dropped_;
       return;
     }
+    if (waiting_.empty()) oldest_ = std::chrono::steady_clock::now();
     waiting_.push_back(std::move(job));
+    ++handed_;
+    // The others are seen when the first of them has waited long enough.
+    is_time = waiting_.size() == 1 || waiting_.size() == kTogether;
   }
+  if (is_time) wake_.notify_one();
+}
+
+void Indexing::catch_up() {
+  if (!with_history_) return;
+  std::unique_lock lock(mutex_);
+  const std::uint64_t until = ++handed_;
+  if (waiting_.empty()) oldest_ = std::chrono::steady_clock::now();
+  waiting_.push_back({});  // also what is not handed over is looked for: snapshots
+  is_hurried_ = true;
   wake_.notify_one();
+  written_.wait_for(lock, kCatchUpMax, [&] { return done_ >= until; });
+}
+
+std::vector<Indexing::Job> Indexing::by_tenant(std::deque<Job> jobs) {
+  std::vector<Job> all;
+  for (Job& job : jobs) {
+    const auto same = std::ranges::find(all, job.tenant, &Job::tenant);
+    if (same == all.end()) {
+      all.push_back(std::move(job));
+      continue;
+    }
+    std::ranges::move(job.documents, std::back_inserter(same->documents));
+    std::ranges::move(job.edges, std::back_inserter(same->edges));
+  }
+  return all;
+}
+
+Result<void> Indexing::write(Job job) {
+  for (index::Document& document : job.documents)
+    if (document.kind == "artifact")
+      document.body += "\n" + text_of_artifact(data_ + "/artifacts", document.id);
+  if (!job.documents.empty()) TRY(index_->put(job.tenant, "", std::move(job.documents)));
+  return index_->relate(job.tenant, job.edges);
 }
 
 void Indexing::run() {
+  if (const auto done = write_lacking(); !done)
+    log::warn("the history was not indexed", {{"error", done.error().message()}});
   std::unique_lock lock(mutex_);
   while (true) {
     wake_.wait(lock, [this] { return stopping_ || !waiting_.empty(); });
     if (waiting_.empty()) return;
-    // What one tenant did in a row is written in one transaction.
-    Job batch = std::move(waiting_.front());
-    waiting_.pop_front();
-    while (!waiting_.empty() && waiting_.front().tenant == batch.tenant && batch.documents.size() < 200) {
-      Job& next = waiting_.front();
-      std::ranges::move(next.documents, std::back_inserter(batch.documents));
-      std::ranges::move(next.edges, std::back_inserter(batch.edges));
+    wake_.wait_until(lock, oldest_ + kCollect,
+                     [this] { return stopping_ || is_hurried_ || waiting_.size() >= kTogether; });
+    std::deque<Job> jobs;
+    while (!waiting_.empty() && jobs.size() < kTogether) {
+      jobs.push_back(std::move(waiting_.front()));
       waiting_.pop_front();
     }
+    oldest_ = std::chrono::steady_clock::now();
+    is_hurried_ = is_hurried_ && !waiting_.empty();
+    const std::uint64_t count = jobs.size();
+    const bool was_well = failure_.empty();
     lock.unlock();
-    for (index::Document& document : batch.documents)
-      if (document.kind == "artifact") document.body += "\n" + text_of_artifact(artifacts_, document.id);
-    Result<void> done{};
-    if (!batch.documents.empty()) done = index_->put(batch.tenant, "", std::move(batch.documents));
-    if (done) done = index_->relate(batch.tenant, batch.edges);
+    Result<void> done = write_new_snapshots();
+    for (Job& job : by_tenant(std::move(jobs))) {
+      const std::string tenant = job.tenant;
+      auto written = write(std::move(job));
+      if (written) continue;
+      if (was_well)
+        log::warn("executions are not indexed", {{"tenant", tenant}, {"error", written.error().message()}});
+      done = std::move(written);
+    }
     lock.lock();
-    if (!done && failure_.empty())
-      log::warn("executions are not indexed", {{"tenant", batch.tenant}, {"error", done.error().message()}});
     failure_ = done ? "" : done.error().message();
+    done_ += count;
+    written_.notify_all();
   }
 }
 

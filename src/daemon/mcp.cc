@@ -38,7 +38,7 @@ Result<void> Daemon::mount_mcp() {
   parts.tool_executor = tool_executor_.get();
   parts.registry = registry_.get();
   parts.skills = skills_.get();
-  parts.workers = workers_.get();
+  parts.workers = lookers_.get();
   parts.url = configuration_.text("mcp.url");
   while (parts.url.ends_with('/')) parts.url.pop_back();
   if (!parts.url.empty() && !parts.url.starts_with("http://") && !parts.url.starts_with("https://"))

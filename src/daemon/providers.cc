@@ -37,7 +37,7 @@ Result<std::unique_ptr<sandbox::Provider>> start_docker(const ProviderContext& c
                                                              sandbox::native::refused_system_calls());
   return sandbox::docker::start(context.executor, std::move(options));
 }
-Result<void> probe_docker(const ProviderContext& context) {
+Result<sandbox::Isolation> probe_docker(const ProviderContext& context) {
   constexpr std::chrono::seconds kPatience{5};
   return sandbox::docker::probe(TRY(docker_engine(context.configuration)), kPatience);
 }
@@ -54,7 +54,7 @@ Result<std::unique_ptr<sandbox::Provider>> start_gvisor(const ProviderContext& c
   options.warm = {sandbox::Language::python};
   return sandbox::gvisor::start(context.executor, std::move(options));
 }
-Result<void> probe_gvisor(const ProviderContext& context) {
+Result<sandbox::Isolation> probe_gvisor(const ProviderContext& context) {
   return sandbox::gvisor::probe(context.configuration.text("provider.gvisor.runsc"));
 }
 
@@ -93,9 +93,10 @@ Result<void> check_e2b(const ProviderContext& context) {
   return sandbox::e2b::check(e2b_options(context));
 }
 
-Result<void> probe_e2b(const ProviderContext& context) {
+Result<sandbox::Isolation> probe_e2b(const ProviderContext& context) {
   TRY(check_e2b(context));
-  return sandbox::e2b::try_out(e2b_options(context));
+  TRY(sandbox::e2b::try_out(e2b_options(context)));
+  return sandbox::Isolation();
 }
 
 Result<std::unique_ptr<sandbox::Provider>> start_e2b(const ProviderContext& context) {

@@ -38,8 +38,9 @@ struct OptionalProvider {
   // helpers may be forked off. A failure is the reason, written for the operator, why it does not work here,
   // with the way to get it; it leaves nothing running.
   Result<std::unique_ptr<sandbox::Provider>> (*start)(const ProviderContext& context);
-  // Whether it would work on this machine with these settings, found out by trying. Leaves nothing running.
-  Result<void> (*probe)(const ProviderContext& context);
+  // Whether it would work on this machine with these settings, found out by trying: what it says of itself
+  // and what its sandboxes will lack, with the remedy. Leaves nothing running.
+  Result<sandbox::Isolation> (*probe)(const ProviderContext& context);
 };
 
 std::span<const OptionalProvider> optional_providers();

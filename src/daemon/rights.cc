@@ -143,14 +143,14 @@ void Daemon::add_meters() {
     return volumes_->bytes_of(std::move(tenant));
   });
   inventory_->add(Quota::stored_mb, [this](std::string tenant) -> Task<std::uint64_t> {
-    auto look = [library = skills_.get(), tenant = std::move(tenant)]() -> Result<std::uint64_t> {
+    auto look = [library = skills_.get(), tenant]() -> Result<std::uint64_t> {
       return library->bytes_of(tenant);
     };
-    return os::offload<std::uint64_t>(*workers_, std::move(look));
+    return lookers_->run<std::uint64_t>(tenant, std::move(look));
   });
   inventory_->add(Quota::stored_mb, [this](std::string tenant) -> Task<std::uint64_t> {
-    auto look = [index = &indexing_->index(), tenant = std::move(tenant)] { return index->bytes_of(tenant); };
-    return os::offload<std::uint64_t>(*workers_, std::move(look));
+    auto look = [index = &indexing_->index(), tenant] { return index->bytes_of(tenant); };
+    return lookers_->run<std::uint64_t>(tenant, std::move(look));
   });
   inventory_->add(Quota::volumes, [this](std::string tenant) -> Task<std::uint64_t> {
     CO_TRY(const auto all, co_await volumes_->list(std::move(tenant)));
@@ -216,7 +216,7 @@ Task<void> Daemon::remove_tenant(std::string name) {
   for (const volume::Volume& one : volumes) CO_CHECK(co_await volumes_->remove(name, one.id));
   CO_CHECK(co_await remove_belongings(name));
   auto forget = [index = &indexing_->index(), name] { return index->forget_tenant(name); };
-  CO_CHECK(co_await os::offload<void>(*workers_, std::move(forget)));
+  CO_CHECK(co_await lookers_->run<void>(name, std::move(forget)));
   CO_CHECK(co_await tenants_->forget(name));
   co_return co_await keys_->reload();
 }
@@ -230,7 +230,7 @@ Task<void> Daemon::remove_belongings(std::string name) {
     TRY(library->remove_all(name));
     return storages->discard_tenant(name);
   };
-  co_return co_await os::offload<void>(*workers_, std::move(work));
+  co_return co_await lookers_->run<void>(name, std::move(work));
 }
 
 void Daemon::mount_governance() {

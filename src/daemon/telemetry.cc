@@ -222,8 +222,10 @@ void Telemetry::watch_zygotes(const sandbox::Provider& provider, const sandbox::
         if (!why.empty()) return {Condition::degraded, "interpreters start cold: " + std::move(why)};
         return {};
       },
-      "Nothing but speed is lost, and another is tried every ten seconds; if it stays so, see whether the "
-      "machine has memory left and whether its python3 starts.");
+      "Nothing but speed is lost, and others are tried by themselves, plain ones every ten seconds; if it "
+      "stays "
+      "so, see whether the machine has memory left, whether its python3 starts, and whether a module of the "
+      "environment's preimport starts threads.");
 }
 
 void Telemetry::watch(const session::AbsentProvider& absent) {

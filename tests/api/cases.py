@@ -110,6 +110,19 @@ def a_session_from_start_to_end(client, provider):
 
 
 @case()
+def walls_that_must_be_there(client, provider):
+    for walls in (["Memory"], [""], ["a b"], [7], "seccomp", ["x"] * 33):
+        error = client.fails(400, "invalid_argument", "POST", "/api/sessions", {"provider": provider, "required_walls": walls})
+        assert error["details"]["field"].startswith("required_walls"), (walls, error)
+    error = client.fails(400, "unsupported", "POST", "/api/sessions", {"provider": provider, "required_walls": ["moat"]})
+    assert "moat" in error["message"], error
+    with Sandbox(client, provider) as box:
+        walls = [wall["name"] for wall in box.facts["isolation"]["walls"]]
+    with Sandbox(client, provider, required_walls=walls) as box:
+        assert {wall["name"] for wall in box.facts["isolation"]["walls"]} >= set(walls), box.facts
+
+
+@case()
 def pages_of_sessions_meet(client, provider):
     made = [client.ok("POST", "/api/sessions", {"provider": provider, "metadata": {"page": provider}})["session_id"]
             for _ in range(5)]

@@ -181,13 +181,14 @@ class Daemon:
     def __init__(self, *flags):
         self.work = pathlib.Path(tempfile.mkdtemp(prefix="atoll-api-"))
         self.flags = flags
+        self.command = [ATOLL]
         self.process = None
 
     def start(self):
         out = open(self.work / "out", "wb")
         self.err = open(self.work / "err", "ab")
         environment = {**os.environ, "ATOLL_API_KEY": KEY}
-        self.process = subprocess.Popen([ATOLL, "serve", "--listen", "127.0.0.1:0", "--data", str(self.work / "data"),
+        self.process = subprocess.Popen([*self.command, "serve", "--listen", "127.0.0.1:0", "--data", str(self.work / "data"),
                                          "--set", "network.internal=127.0.0.2", *self.flags], stdin=subprocess.DEVNULL, stdout=out, stderr=self.err,
                                         env=environment)
         deadline = time.time() + 120

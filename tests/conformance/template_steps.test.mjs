@@ -1,6 +1,6 @@
 // Every method of the template builder: built for real where this machine can, refused with a reason where it cannot.
 import assert from 'node:assert/strict'
-import { mkdtempSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
@@ -104,6 +104,31 @@ test('the start command runs and is waited for', only, async () => {
   assert.match(e2b.waitForURL('http://127.0.0.1:1/x', 204).getCmd(), /204/)
   assert.match(e2b.waitForProcess('nginx').getCmd(), /nginx/)
   assert.match(e2b.waitForTimeout(3000).getCmd(), /sleep 3/)
+})
+
+test('a directory or a user that cannot be fails the step that names it', { skip: !newest }, async () => {
+  // The SDK's error stands where the method was called that made the step.
+  const lines = readFileSync(new URL(import.meta.url), 'utf8').split('\n')
+  const where = (error) => lines[Number(/template_steps\.test\.mjs:(\d+)/.exec(error.stack)?.[1]) - 1] ?? error.stack
+  for (const [recipe, method] of [
+    [Template().fromBaseImage().setWorkdir('/root/.bashrc'), 'setWorkdir('],
+    [Template().fromBaseImage().setUser('; exit 1'), 'setUser('],
+    [Template().fromBaseImage().makeDir('.bashrc'), 'makeDir('],
+  ]) await assert.rejects(Template.build(recipe, `impossible-${mark}`, { skipCache: true }),
+    (error) => error instanceof e2b.BuildError && where(error).includes(method))
+})
+
+test('a start command that fails before it is ready fails the build', only, async () => {
+  // One ready command is still at work then, another would never succeed.
+  for (const ready of [e2b.waitForTimeout(1000), e2b.waitForPort(8099)]) {
+    const recipe = Template().fromBaseImage().setStartCmd('echo it has no config >&2; exit 3', ready)
+    const logs = []
+    await assert.rejects(Template.build(recipe, `failing-${mark}`, { onBuildLogs: (entry) => logs.push(entry.message) }),
+      (error) => error instanceof e2b.BuildError && /start command.*it has no config.*exit status 3/.test(error.message))
+    assert.ok(logs.includes('it has no config'), String(logs))
+  }
+  // One that ends well has done its work.
+  await build(Template().fromBaseImage().setStartCmd('touch /tmp/prepared', e2b.waitForFile('/tmp/prepared')), 'ending')
 })
 
 test('a build goes on in the background and tells how it stands', only, async () => {

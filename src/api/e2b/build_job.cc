@@ -5,8 +5,12 @@
 #include <unistd.h>
 
 #include <boost/asio/as_tuple.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
+#include <memory>
+#include <optional>
 
 #include "api/e2b/gateway.h"
 #include "base/bytes.h"
@@ -98,6 +102,35 @@ std::string directory_or_default(const TemplateSettings& settings) {
   return settings.working_directory.empty() ? "/home/user" : settings.working_directory;
 }
 
+std::string why_of(const sandbox::Outcome& outcome) {
+  return outcome.reason.empty() ? fmt::format("exit status {}", exit_status(outcome)) : outcome.reason;
+}
+
+// A start command while its build waits for it to be ready: what it writes is told, how it ended is kept.
+struct StartCommand {
+  BuildJob::Log log;  // empty once nobody waits any more
+  std::optional<sandbox::Outcome> ended;
+};
+
+boost::asio::awaitable<void> follow(std::shared_ptr<StartCommand> started,
+                                    std::unique_ptr<sandbox::ProcessStream> stream, std::string step) {
+  const BuildJob::Log log = [started](auto&&... words) {
+    if (started->log) started->log(std::forward<decltype(words)>(words)...);
+  };
+  LogLines lines(log, std::move(step));
+  while (started->log) {
+    auto event = co_await stream->next();
+    if (!event) co_return;
+    if (auto* output = std::get_if<sandbox::Output>(&*event)) {
+      lines.add(std::move(*output));
+      continue;
+    }
+    lines.finish();
+    started->ended = std::get<sandbox::Outcome>(std::move(*event));
+    co_return;
+  }
+}
+
 }  // namespace
 
 session::CommandRequest template_command(const TemplateSettings& settings, std::string line) {
@@ -110,7 +143,8 @@ session::CommandRequest template_command(const TemplateSettings& settings, std::
 }
 
 Task<void> wait_until_ready(Context& context, auth::Principal who, std::string session_id,
-                            TemplateSettings settings, std::string command, std::chrono::milliseconds limit) {
+                            TemplateSettings settings, std::string command, std::chrono::milliseconds limit,
+                            GoesOn goes_on) {
   const SteadyTime until = context.clock.steady() + limit;
   std::chrono::milliseconds pause{20};
   while (true) {
@@ -119,6 +153,7 @@ Task<void> wait_until_ready(Context& context, auth::Principal who, std::string s
     std::string nothing;
     CO_TRY(const auto record,
            co_await context.service.run_command(who, session_id, std::move(request), nothing));
+    if (goes_on) CO_CHECK(goes_on());
     if (record.status == session::Status::success) co_return Result<void>{};
     if (context.clock.steady() + pause > until)
       co_return fail(Code::deadline_exceeded,
@@ -367,28 +402,40 @@ Task<void> BuildJob::run_line(Line line) {
     lines.finish();
     const auto& outcome = std::get<sandbox::Outcome>(event);
     if (outcome.succeeded()) co_return Result<void>{};
-    std::string why =
-        outcome.reason.empty() ? fmt::format("exit status {}", exit_status(outcome)) : outcome.reason;
-    co_return fail(Code::invalid_argument, fmt::format("failed to run command '{}': {}", line.shown, why));
+    co_return fail(Code::invalid_argument,
+                   fmt::format("failed to run command '{}': {}", line.shown, why_of(outcome)));
   }
 }
 
-// The command runs while the files are kept, as in the original; sandboxes made from them start it anew.
+// The command runs while the files are kept, as in the original; sandboxes made from them start it anew. One
+// that fails before it is ready ends the build; one that just ends has done what it is for.
 Task<void> BuildJob::start_and_wait() {
   if (settings_.start_command.empty() && settings_.ready_command.empty()) co_return Result<void>{};
   CO_CHECK(co_await open_sandbox());
   is_kept_ = false;
+  const auto started = std::make_shared<StartCommand>();
   if (!settings_.start_command.empty()) {
     log_("info", fmt::format("Start command: {}", settings_.start_command), step_);
     session::CommandRequest command = template_command(settings_, settings_.start_command);
     command.background = true;
-    CO_CHECK(
-        session::started_or_error(co_await context_.service.start(who_, session_id_, std::move(command))));
+    CO_TRY(auto running,
+           session::started_or_error(co_await context_.service.start(who_, session_id_, std::move(command))));
+    started->log = log_;
+    boost::asio::co_spawn(context_.executor, follow(started, std::move(running.stream), step_),
+                          boost::asio::detached);
   }
   std::string ready = settings_.ready_command.empty() ? kDefaultReady : settings_.ready_command;
   log_("info", fmt::format("Ready command: {}", ready), step_);
-  co_return co_await wait_until_ready(context_, who_, session_id_, settings_, std::move(ready),
-                                      kBuildReadyMax);
+  const auto goes_on = [this, started]() -> Result<void> {
+    if (!started->ended || started->ended->succeeded()) return {};
+    return fail(Code::invalid_argument,
+                fmt::format("error running start command: failed to run command '{}': {}",
+                            settings_.start_command, why_of(*started->ended)));
+  };
+  auto waited = co_await wait_until_ready(context_, who_, session_id_, settings_, std::move(ready),
+                                          kBuildReadyMax, goes_on);
+  started->log = nullptr;
+  co_return waited;
 }
 
 Task<std::string> BuildJob::keep() {

@@ -74,9 +74,13 @@ class BuildJob {
   std::string session_id_;          // empty: no sandbox stands
 };
 
-// Runs a ready command in the sandbox until it succeeds. `limit` over: Code::deadline_exceeded.
+// Whether it is still worth waiting; an error says why not.
+using GoesOn = std::function<Result<void>()>;
+// Runs a ready command in the sandbox until it succeeds. `limit` over: Code::deadline_exceeded. `goes_on`, if
+// there is one, is asked after each attempt, also one that succeeded.
 Task<void> wait_until_ready(Context& context, auth::Principal who, std::string session_id,
-                            TemplateSettings settings, std::string command, std::chrono::milliseconds limit);
+                            TemplateSettings settings, std::string command, std::chrono::milliseconds limit,
+                            GoesOn goes_on = {});
 // A command of the template's, with its user, directory and variables.
 session::CommandRequest template_command(const TemplateSettings& settings, std::string line);
 

@@ -156,9 +156,6 @@ net::Response control_error(int status, std::string_view message) {
 }
 
 net::Response render_control_error(const Error& error, const net::Request&) {
-  // 405 is the one status that none of our codes has.
-  if (error.code() == Code::invalid_argument && error.field() == "method")
-    return control_error(405, error.message());
   // As the client spelled it.
   const std::string_view field = error.field() == "network.allow" ? "network.allowOut: " : "";
   return control_error(row(error.code()).http_status, std::string(field) + error.message());

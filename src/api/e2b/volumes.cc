@@ -21,9 +21,6 @@ using volume::Volume;
 constexpr std::uint64_t kVolumeUploadMax = 64ULL << 30;
 constexpr std::size_t kVolumeEntriesMax = 10'000;
 constexpr std::size_t kPieceBytes = 256U << 10;
-// After so many bytes of an upload its volume is measured again, where nobody else keeps it to its size: as
-// many uploads as one likes may have begun when there was room for one of them.
-constexpr std::uint64_t kMeasureEvery = 64U << 20;
 constexpr Rule kContent{Credential::volume, Permission::volumes};
 
 // {"code":"not_found","message":"..."}: the one place of this wire where a code is a word.
@@ -295,8 +292,8 @@ Task<void> Volumes::upload(net::Exchange& exchange) {
   const std::uint64_t announced = std::strtoull(std::string(request.headers.get("Content-Length")).c_str(),
                                                 nullptr, 10);  // checked by the parser
   CO_TRY(quota::Reservation room, co_await context_.reserve_stored(who, announced));
+  const auto arriving = context_.volumes.arriving_in(volume);
   std::string waiting;
-  std::uint64_t unmeasured = 0;
   for (bool ended = false; !ended;) {
     CO_TRY(std::string piece, co_await exchange.read());
     ended = piece.empty();
@@ -306,12 +303,13 @@ Task<void> Volumes::upload(net::Exchange& exchange) {
       context_.volumes.note_changed(volume);
       CO_TRY(room, co_await context_.reserve_stored(who, waiting.size()));
     }
-    unmeasured += waiting.size();
+    const bool is_due = volume::Volumes::is_due(volume, *arriving, waiting.size());
     auto write = [incoming, bytes = std::exchange(waiting, {})] { return incoming->write(bytes); };
     CO_CHECK(co_await context_.volumes.off_loop<void>(std::move(write)));
-    if (volume.enforced == volume::Enforcement::filesystem || unmeasured < kMeasureEvery) continue;
-    unmeasured = 0;
-    CO_CHECK(co_await context_.volumes.mountable(volume));
+    if (!is_due) continue;
+    const auto fits = co_await context_.volumes.mountable(volume);
+    arriving->over = !fits;
+    if (!fits) co_return fail(fits.error());
   }
   auto finish = [incoming] { return incoming->finish(); };
   CO_TRY(const Entry entry, co_await context_.volumes.off_loop<Entry>(std::move(finish)));

@@ -1,13 +1,13 @@
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
-#include <boost/asio/thread_pool.hpp>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "api/admission/admission.h"
 #include "net/router.h"
+#include "os/fair_pool.h"
 #include "registry/registry.h"
 #include "session/service.h"
 #include "skill/library.h"
@@ -29,7 +29,7 @@ struct Dependencies {
   tools::ToolExecutor* tool_executor = nullptr;
   const registry::Registry* registry = nullptr;
   skill::Library* skills = nullptr;
-  boost::asio::thread_pool* workers = nullptr;  // for skills, which are read from the disk
+  os::FairPool* workers = nullptr;   // for skills, which are read from the disk
   std::string url;                   // where clients reach the service from outside; empty: as they say
   std::string issuer;                // whose tokens are accepted besides keys; empty: nobody's
   std::vector<std::string> origins;  // of pages that may call, besides those of this machine

@@ -21,7 +21,8 @@ std::optional<Fault> wrong_cursor(const Call& call) {
 
 Task<Reply> list_tools(CallPtr call) {
   if (auto wrong = wrong_cursor(*call)) co_return Reply(std::move(*wrong));
-  bj::object result{{"tools", listed_tools(*call)}};
+  CO_TRY(bj::array tools, co_await listed_tools(call));
+  bj::object result{{"tools", std::move(tools)}};
   co_return Reply(std::move(result));
 }
 

@@ -136,7 +136,7 @@ Task<std::vector<std::string>> known_values(CallPtr call, std::string kind, std:
       return library->list(tenant);
     };
     CO_TRY(const skill::Listing listing,
-           co_await os::offload<skill::Listing>(*call->parts().workers, std::move(look)));
+           co_await call->parts().workers->run<skill::Listing>(call->who.tenant, std::move(look)));
     for (const skill::Skill& one : listing.skills) values.push_back(one.name);
   } else if (argument == "sandbox_id" && call->who.may(auth::Permission::sessions_read)) {
     session::ListRequest request;

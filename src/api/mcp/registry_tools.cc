@@ -87,10 +87,16 @@ Task<void> tell(CallPtr call, std::shared_ptr<bool> done, tools::ToolEvent event
 
 }  // namespace
 
-void append_registry_tools(const Call& call, bj::array& list) {
-  if (!call.who.may(auth::Permission::tools_run)) return;
-  for (const tools::ToolPtr& tool : call.parts().tools->list(call.who.tenant))
-    if (!tools::is_reserved_name(tool->name)) list.push_back(listed(*tool));
+// Schemas of a tenant's may be megabytes: not on the loop.
+Task<bj::array> listed_registry_tools(CallPtr call) {
+  if (!call->who.may(auth::Permission::tools_run)) co_return bj::array();
+  auto list = [tools = call->parts().tools->list(call->who.tenant)]() -> Result<bj::array> {
+    bj::array all;
+    for (const tools::ToolPtr& tool : tools)
+      if (!tools::is_reserved_name(tool->name)) all.push_back(listed(*tool));
+    return all;
+  };
+  co_return co_await call->parts().workers->run<bj::array>(call->who.tenant, std::move(list));
 }
 
 Task<std::optional<ToolReply>> call_registry_tool(CallPtr call, std::string name, bj::object arguments) {

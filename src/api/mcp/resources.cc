@@ -40,7 +40,7 @@ Task<skill::Listing> skills_of(CallPtr call) {
   auto look = [library = call->parts().skills, tenant = call->who.tenant]() -> Result<skill::Listing> {
     return library->list(tenant);
   };
-  return os::offload<skill::Listing>(*call->parts().workers, std::move(look));
+  return call->parts().workers->run<skill::Listing>(call->who.tenant, std::move(look));
 }
 
 std::string type_of(std::string_view path) {
@@ -87,7 +87,7 @@ Task<std::string> read_skill_file(CallPtr call, SkillPlace place) {
       return skill::read_file(found.directory, "SKILL.md", kResourceBytesMax);
     return found.body;
   };
-  return os::offload<std::string>(*call->parts().workers, std::move(read));
+  return call->parts().workers->run<std::string>(call->who.tenant, std::move(read));
 }
 
 struct SandboxPlace {
@@ -192,7 +192,7 @@ Task<std::string> resource_mark(CallPtr call, std::string uri) {
                  name = skill->name]() -> Result<std::string> {
       return TRY(library->find(tenant, name)).digest;
     };
-    auto digest = co_await os::offload<std::string>(*call->parts().workers, std::move(look));
+    auto digest = co_await call->parts().workers->run<std::string>(call->who.tenant, std::move(look));
     co_return digest.value_or(std::string());
   }
   const auto place = sandbox_place(uri);

@@ -35,13 +35,14 @@ std::string mismatch_text(const tools::Mismatch& wrong) {
              : fmt::format("The arguments do not fit the tool's schema: '{}' {}.", name, wrong.message);
 }
 
-bj::array listed_tools(const Call& call) {
+Task<bj::array> listed_tools(CallPtr call) {
   bj::array list;
   for (const OwnTool& tool : own_tools())
-    if (tool.is_open_to(call.who)) list.push_back(tool.to_json());
-  append_registry_tools(call, list);
-  append_fixture_tools(call, list);
-  return list;
+    if (tool.is_open_to(call->who)) list.push_back(tool.to_json());
+  CO_TRY(bj::array declared, co_await listed_registry_tools(call));
+  for (bj::value& tool : declared) list.push_back(std::move(tool));
+  append_fixture_tools(*call, list);
+  co_return list;
 }
 
 Task<Reply> call_tool(CallPtr call) {

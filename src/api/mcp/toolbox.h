@@ -37,7 +37,7 @@ const std::vector<OwnTool>& own_tools();
 const OwnTool* find_own_tool(std::string_view name);
 
 // Every tool that the caller may call, own ones first, in a fixed order.
-bj::array listed_tools(const Call& call);
+Task<bj::array> listed_tools(CallPtr call);
 // The answer of tools/call. Arguments that a schema refuses, sandboxes that are gone, policies that deny: all
 // of it is a result that a model reads. Only a tool that is not there is a fault.
 Task<Reply> call_tool(CallPtr call);
@@ -66,7 +66,7 @@ Task<ToolReply> list_files(CallPtr call, bj::object arguments);
 Task<ToolReply> search_files(CallPtr call, bj::object arguments);
 
 // Tools of the registry (registry_tools.cc). The second gives nothing if there is none of this name.
-void append_registry_tools(const Call& call, bj::array& list);
+Task<bj::array> listed_registry_tools(CallPtr call);
 Task<std::optional<ToolReply>> call_registry_tool(CallPtr call, std::string name, bj::object arguments);
 
 // A line that says what a mismatch is about, for a model.

@@ -59,7 +59,7 @@ Task<Response> entries(Context context, Principal who, Request& request) {
     query.tenant = who.tenant;
   }
   auto work = [data = context->data, query = std::move(query)] { return audit::read_page(data, query); };
-  CO_TRY(const audit::Page page, co_await os::offload<audit::Page>(*context->workers, std::move(work)));
+  CO_TRY(const audit::Page page, co_await context->workers->run<audit::Page>(who.tenant, std::move(work)));
   std::string body = R"({"entries":[)";
   for (const std::string& line : page.lines) {
     if (body.back() != '[') body += ',';

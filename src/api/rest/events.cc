@@ -18,8 +18,11 @@ namespace {
 namespace bj = boost::json;
 
 constexpr std::chrono::seconds kSignOfLife{15};
-// Of a page from the disk: each is looked for from the beginning of its file.
-constexpr std::size_t kPage = 2'000;
+// Of a page: as much as one follower that reads slowly can hold. Each is looked for from the beginning of its
+// file.
+constexpr std::size_t kPage = 500;
+// What is written at once.
+constexpr std::size_t kWriteBytes = 64U << 10;
 
 // Which events a follower wants and may see.
 struct Interest {
@@ -70,15 +73,17 @@ Task<bool> send_page(Context context, net::Exchange& exchange, const Interest& i
     CO_TRY(page,
            co_await os::offload<telemetry::EventLog::Page>(context->followers->reading(), std::move(read)));
   }
-  if (page.events.empty()) co_return false;
+  if (page.events.empty() && page.missed == 0) co_return false;
   std::string text;
   // The lost events may have been of other tenants, which can no longer be found out; the gap is reported all
   // the same.
   if (page.missed > 0)
     text += sse("gap", fmt::format(R"({{"after":{},"missed":{}}})", position, page.missed));
-  for (const telemetry::EventPtr& event : page.events)
+  for (const telemetry::EventPtr& event : page.events) {
     if (interest.takes(*event)) text += rendered(*event);
-  position = page.events.back()->id;
+    if (text.size() >= kWriteBytes) CO_CHECK(co_await exchange.write(std::exchange(text, {})));
+  }
+  position = page.end;
   if (!text.empty()) CO_CHECK(co_await exchange.write(std::move(text)));
   co_return true;
 }

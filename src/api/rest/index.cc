@@ -3,10 +3,12 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "api/rest/body.h"
 #include "api/rest/context.h"
 #include "api/rest/render.h"
-#include "os/offload.h"
+#include "base/json.h"
 
 namespace atl::api::rest {
 namespace {
@@ -14,6 +16,7 @@ namespace {
 namespace bj = boost::json;
 
 constexpr std::size_t kPointsMax = 1000, kTextBytesMax = 64U << 10, kIdBytesMax = 256, kDimensionMax = 4096;
+constexpr double kNumberMax = 1e15;       // of a vector: the squares of 4096 such numbers are still one
 constexpr std::size_t kMembersMax = 256;  // of a payload: each is written down by itself, while others wait
 
 bool is_collection_name(std::string_view name) {
@@ -31,8 +34,8 @@ Result<std::string> name_of(const Request& request) {
 }
 
 template <class T, class Work>
-Task<T> off_loop(Context context, Work work) {
-  co_return co_await os::offload<T>(*context->workers, std::move(work));
+Task<T> off_loop(const Context& context, const Principal& who, Work work) {
+  return context->workers->run<T>(who.tenant, std::move(work));
 }
 
 bj::object collection_json(const index::Collection& one) {
@@ -52,7 +55,11 @@ Result<std::optional<index::Vector>> read_vector(const Body& body) {
   index::Vector vector;
   for (const auto& number : *array) {
     if (!number.is_number()) return fail(body.wrong("vector", "numbers are wanted"));
-    vector.push_back(number.to_number<float>());
+    // Distances are counted in single precision: what is none there is near to nothing and far from nothing.
+    const double wide = number.to_number<double>();
+    if (!(std::abs(wide) <= kNumberMax))
+      return fail(body.wrong("vector", fmt::format("numbers up to {:g} are wanted", kNumberMax)));
+    vector.push_back(static_cast<float>(wide));
   }
   return std::optional(std::move(vector));
 }
@@ -74,7 +81,10 @@ bj::object found_json(const index::Found& found, bool with_payload) {
                    {"score", hit.score},
                    {"title", hit.title},
                    {"snippet", hit.snippet}};
-    if (with_payload) row["payload"] = bj::parse(hit.payload);
+    if (with_payload) {
+      auto payload = json::parse(hit.payload);
+      row["payload"] = payload ? std::move(*payload) : bj::value(nullptr);
+    }
     hits.push_back(std::move(row));
   }
   bj::object answer{{"hits", std::move(hits)}, {"degraded", !found.degraded_because.empty()}};
@@ -101,7 +111,7 @@ Task<Response> search_all(Context context, Principal who, Request& request) {
     TRY(refresh());
     return index->search(tenant, "", asked);
   };
-  CO_TRY(const index::Found found, co_await off_loop<index::Found>(context, std::move(work)));
+  CO_TRY(const index::Found found, co_await off_loop<index::Found>(context, who, std::move(work)));
   co_return json_response(200, found_json(found, false));
 }
 
@@ -110,7 +120,7 @@ Task<Response> search_all(Context context, Principal who, Request& request) {
 Task<Response> list_collections(Context context, Principal who, Request&) {
   using All = std::vector<index::Collection>;
   auto work = [index = context->index, tenant = who.tenant] { return index->collections(tenant); };
-  CO_TRY(const All all, co_await off_loop<All>(context, std::move(work)));
+  CO_TRY(const All all, co_await off_loop<All>(context, who, std::move(work)));
   bj::array rows;
   for (const auto& one : all) rows.push_back(collection_json(one));
   co_return json_response(200, bj::object{{"collections", std::move(rows)}});
@@ -119,7 +129,7 @@ Task<Response> list_collections(Context context, Principal who, Request&) {
 Task<Response> get_collection(Context context, Principal who, Request& request) {
   CO_TRY(const std::string name, name_of(request));
   auto work = [index = context->index, tenant = who.tenant, name] { return index->collection(tenant, name); };
-  CO_TRY(const index::Collection one, co_await off_loop<index::Collection>(context, std::move(work)));
+  CO_TRY(const index::Collection one, co_await off_loop<index::Collection>(context, who, std::move(work)));
   co_return json_response(200, collection_json(one));
 }
 
@@ -130,7 +140,7 @@ Task<Response> put_collection(Context context, Principal who, Request& request) 
   auto work = [index = context->index, tenant = who.tenant, name, dimension] {
     return index->make_collection(tenant, name, static_cast<std::size_t>(dimension.value_or(0)));
   };
-  CO_TRY(const index::Collection one, co_await off_loop<index::Collection>(context, std::move(work)));
+  CO_TRY(const index::Collection one, co_await off_loop<index::Collection>(context, who, std::move(work)));
   co_return json_response(200, collection_json(one));
 }
 
@@ -139,7 +149,7 @@ Task<Response> delete_collection(Context context, Principal who, Request& reques
   auto work = [index = context->index, tenant = who.tenant, name] {
     return index->drop_collection(tenant, name);
   };
-  CO_CHECK(co_await off_loop<void>(context, std::move(work)));
+  CO_CHECK(co_await off_loop<void>(context, who, std::move(work)));
   co_return Response::empty();
 }
 
@@ -206,7 +216,7 @@ Task<void> put_where_there_is_room(Context context, Principal who, std::string n
                bytes = room->bytes()]() mutable {
     return index->put(tenant, name, std::move(documents), bytes);
   };
-  const auto done = co_await off_loop<void>(context, std::move(work));
+  const auto done = co_await off_loop<void>(context, who, std::move(work));
   if (done || room->bytes() >= points.bytes || done.error().code() != Code::resource_exhausted)
     co_return done;
   room = quota::Reservation();  // what it held is not in its own way
@@ -223,7 +233,7 @@ Task<Response> put_points(Context context, Principal who, Request& request) {
     points.bytes = index->bytes_of(points.documents);
     return points;
   };
-  CO_TRY(ReadPoints points, co_await off_loop<ReadPoints>(context, std::move(read)));
+  CO_TRY(ReadPoints points, co_await off_loop<ReadPoints>(context, who, std::move(read)));
   const std::size_t count = points.documents.size();
   CO_CHECK(co_await put_where_there_is_room(context, who, name, std::move(points)));
   co_return json_response(200, bj::object{{"points", count}});
@@ -238,7 +248,7 @@ Task<Response> delete_points(Context context, Principal who, Request& request) {
   auto work = [index = context->index, tenant = who.tenant, name, ids = *ids] {
     return index->remove(tenant, name, ids);
   };
-  CO_TRY(const std::uint64_t removed, co_await off_loop<std::uint64_t>(context, std::move(work)));
+  CO_TRY(const std::uint64_t removed, co_await off_loop<std::uint64_t>(context, who, std::move(work)));
   co_return json_response(200, bj::object{{"removed", removed}});
 }
 
@@ -260,7 +270,7 @@ Task<Response> search_collection(Context context, Principal who, Request& reques
   auto work = [index = context->index, tenant = who.tenant, name, asked = std::move(asked)] {
     return index->search(tenant, name, asked);
   };
-  CO_TRY(const index::Found found, co_await off_loop<index::Found>(context, std::move(work)));
+  CO_TRY(const index::Found found, co_await off_loop<index::Found>(context, who, std::move(work)));
   co_return json_response(200, found_json(found, true));
 }
 
@@ -301,10 +311,13 @@ Task<Response> query_graph(Context context, Principal who, Request& request) {
   query.depth = static_cast<std::size_t>(depth.value_or(1));
   CO_TRY(const auto limit, body.whole_number("limit", 1, 1000));
   query.nodes_max = static_cast<std::size_t>(limit.value_or(1000));
-  auto work = [index = context->index, tenant = who.tenant, query = std::move(query)] {
+  auto work = [index = context->index, catch_up = context->catch_up_index, tenant = who.tenant,
+               query = std::move(query)] {
+    catch_up();
     return index->walk(tenant, query);
   };
-  CO_TRY(const index::GraphAnswer answer, co_await off_loop<index::GraphAnswer>(context, std::move(work)));
+  CO_TRY(const index::GraphAnswer answer,
+         co_await off_loop<index::GraphAnswer>(context, who, std::move(work)));
   bj::array nodes, edges;
   for (const auto& node : answer.nodes) nodes.push_back(node_json(node));
   for (const auto& edge : answer.edges)
@@ -335,18 +348,18 @@ bj::object state_json(index::Index& index) {
   return answer;
 }
 
-Task<Response> get_state(Context context, Principal, Request&) {
+Task<Response> get_state(Context context, Principal who, Request&) {
   auto work = [index = context->index]() -> Result<bj::object> { return state_json(*index); };
-  CO_TRY(bj::object state, co_await off_loop<bj::object>(context, std::move(work)));
+  CO_TRY(bj::object state, co_await off_loop<bj::object>(context, who, std::move(work)));
   co_return json_response(200, std::move(state));
 }
 
-Task<Response> start_rebuild(Context context, Principal, Request&) {
+Task<Response> start_rebuild(Context context, Principal who, Request&) {
   auto work = [index = context->index]() -> Result<bj::object> {
     TRY(index->start_rebuild());
     return state_json(*index);
   };
-  CO_TRY(bj::object state, co_await off_loop<bj::object>(context, std::move(work)));
+  CO_TRY(bj::object state, co_await off_loop<bj::object>(context, who, std::move(work)));
   co_return json_response(202, std::move(state));
 }
 
@@ -367,7 +380,7 @@ Task<Response> remove_edge(Context context, Principal who, Request& request) {
   CO_TRY(const Body body, Body::parse(request.body, {"from", "to", "type"}));
   CO_TRY(const index::Edge edge, read_edge(body));
   auto work = [index = context->index, tenant = who.tenant, edge] { return index->unrelate(tenant, {edge}); };
-  CO_TRY(const std::uint64_t removed, co_await off_loop<std::uint64_t>(context, std::move(work)));
+  CO_TRY(const std::uint64_t removed, co_await off_loop<std::uint64_t>(context, who, std::move(work)));
   co_return json_response(200, bj::object{{"removed", removed}});
 }
 
@@ -383,7 +396,7 @@ Task<Response> add_edges(Context context, Principal who, Request& request) {
   auto work = [index = context->index, tenant = who.tenant, edge] {
     return index->relate(tenant, {edge}, index::Origin::tenant);
   };
-  CO_CHECK(co_await off_loop<void>(context, std::move(work)));
+  CO_CHECK(co_await off_loop<void>(context, who, std::move(work)));
   co_return json_response(
       201, bj::object{{"from", node_json(edge.from)}, {"to", node_json(edge.to)}, {"type", edge.type}});
 }

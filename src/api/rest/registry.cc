@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <boost/asio/post.hpp>
+#include <boost/asio/use_awaitable.hpp>
 
 #include "api/rest/body.h"
 #include "api/rest/context.h"
@@ -201,13 +203,25 @@ Result<const registry::Prompt*> prompt_of(const Context& context, const Principa
   return prompt;
 }
 
+// Prompts that include many others take their time: now and then the loop serves others, and what was there
+// may be gone afterwards.
 Task<Response> list_prompts(Context context, Principal who, Request&) {
-  const registry::FindPrompt find = context->registry->prompt_finder(who.tenant);
-  bj::array list;
+  constexpr std::size_t kTurnBytes = 256U << 10;
+  std::vector<std::string> names;
   for (const registry::Entry* entry : context->registry->entries("prompts", who.tenant))
-    if (const registry::Prompt* prompt = find(entry->name)) list.push_back(prompt_json(*prompt, find));
-  bj::object body{{"prompts", std::move(list)}};
-  co_return json_response(200, std::move(body));
+    names.push_back(entry->name);
+  std::string list;
+  std::size_t next_turn = kTurnBytes;
+  for (const std::string& name : names) {
+    const registry::Prompt* const prompt = context->registry->prompt(name, who.tenant);
+    if (prompt == nullptr) continue;
+    const bj::object shown = prompt_json(*prompt, context->registry->prompt_finder(who.tenant));
+    list += (list.empty() ? "" : ",") + json_text(shown);
+    if (list.size() < next_turn) continue;
+    next_turn = list.size() + kTurnBytes;
+    co_await boost::asio::post(context->executor, boost::asio::use_awaitable);
+  }
+  co_return Response::json(200, "{\"prompts\":[" + list + "]}");
 }
 
 Task<Response> get_prompt(Context context, Principal who, Request& request) {

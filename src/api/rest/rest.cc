@@ -13,10 +13,9 @@ namespace atl::api::rest {
 
 namespace {
 
-std::string error_json(const Error& error, std::string_view name, const Request& request) {
-  const CodeRow& known = row(error.code());
+std::string error_json(const Error& error, const CodeRow& known, const Request& request) {
   std::string body = R"({"error":{"code":)";
-  json::append_quoted(body, name);
+  json::append_quoted(body, known.name);
   body += R"(,"message":)";
   json::append_quoted(body, error.message());
   body += R"(,"details":{"category":)";
@@ -40,7 +39,7 @@ std::string error_json(const Error& error, std::string_view name, const Request&
 
 Response render_error(const Error& error, const Request& request) {
   const CodeRow& facts = row(error.code());
-  Response response = Response::json(facts.http_status, error_json(error, facts.name, request));
+  Response response = Response::json(facts.http_status, error_json(error, facts, request));
   if (error.code() == Code::resource_exhausted)
     response.headers.set("Retry-After", std::to_string(auth::retry_after_of(error).value_or(1)));
   if (error.code() == Code::unauthenticated) response.headers.set("WWW-Authenticate", "Bearer");
@@ -120,11 +119,7 @@ std::string sse(std::string_view name, std::string_view json) {
 
 void mount(net::Router& router, Dependencies dependencies) {
   router.set_error_renderer(render_error);
-  router.set_method_renderer([](std::string message, const Request& request) {
-    const Error wrong(Code::invalid_argument, std::move(message));
-    return Response::json(405, error_json(wrong, "method_not_allowed", request));
-  });
-  dependencies.skill_work = make_skill_work();
+  dependencies.skill_work = make_skill_work(dependencies.executor);
   if (!dependencies.kept_terminals) dependencies.kept_terminals = std::make_shared<KeptTerminals>();
   const Context context = std::make_shared<const Dependencies>(std::move(dependencies));
   mount_sessions(router, context);

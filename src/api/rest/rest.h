@@ -1,7 +1,6 @@
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
-#include <boost/asio/thread_pool.hpp>
 #include <functional>
 #include <memory>
 #include <string>
@@ -9,6 +8,7 @@
 #include "api/admission/admission.h"
 #include "net/router.h"
 #include "net/server.h"
+#include "os/fair_pool.h"
 #include "quota/inventory.h"
 #include "registry/tenant_entries.h"
 #include "session/service.h"
@@ -43,16 +43,18 @@ struct Dependencies {
   // Called on the loop; what it gives brings what is declared for the tenant into the index, on a worker
   // thread.
   std::function<std::function<Result<void>()>(const std::string& tenant)> refresh_index;
+  std::function<void()>
+      catch_up_index;  // on a worker thread: what sessions reported so far can be found then
   const tools::ToolRegistry* tools = nullptr;
   tools::ToolExecutor* tool_executor = nullptr;
   registry::Registry* registry = nullptr;
   registry::TenantEntries* tenant_entries = nullptr;
   skill::Library* skills = nullptr;
-  quota::Inventory* inventory = nullptr;        // null: what is stored has no quota
-  boost::asio::thread_pool* workers = nullptr;  // for what blocks on the disk; null: no audit log
-  std::shared_ptr<SkillWork> skill_work;        // made by mount()
-  std::function<Result<void>()> reload;         // of the registry and what depends on it, all or nothing
-  std::string data;                             // the data directory, where the audit log is
+  quota::Inventory* inventory = nullptr;  // null: what is stored has no quota
+  os::FairPool* workers = nullptr;        // for what blocks on the disk; null: no audit log
+  std::shared_ptr<SkillWork> skill_work;  // made by mount()
+  std::function<Result<void>()> reload;   // of the registry and what depends on it, all or nothing
+  std::string data;                       // the data directory, where the audit log is
   // Where the ports of a sandbox are reached; {sandbox_id} is filled in, {port} is the client's to fill.
   std::string sandbox_url = "http://{port}-{sandbox_id}.localhost:8000";
   std::string spool_directory = "/tmp";  // uploads of archives pass through a nameless file here

@@ -69,9 +69,10 @@ Result<std::string> read_agent(const Body& body) {
 
 Result<session::CreateRequest> read_create(const std::string& text) {
   const Body body =
-      TRY(Body::parse(text, {"provider", "environment", "agent", "metadata", "limits", "policy", "network",
-                             "ttl_seconds", "env", "skills", "snapshot", "extend_on_use", "on_expiry",
-                             "auto_resume", "public_ports", "image", "fallback", "storage", "type"}));
+      TRY(Body::parse(text, {"provider", "environment",   "agent",       "metadata",    "limits",
+                             "policy",   "network",       "ttl_seconds", "env",         "skills",
+                             "snapshot", "extend_on_use", "on_expiry",   "auto_resume", "public_ports",
+                             "image",    "fallback",      "storage",     "type",        "required_walls"}));
   session::CreateRequest request;
   request.image = TRY(body.text("image")).value_or("");
   request.provider = TRY(body.text("provider")).value_or("");
@@ -84,6 +85,7 @@ Result<session::CreateRequest> read_create(const std::string& text) {
   request.metadata = TRY(body.text_map("metadata")).value_or(session::TextMap{});
   request.env = TRY(body.text_map("env")).value_or(session::TextMap{});
   request.skills = TRY(body.texts("skills")).value_or(std::vector<std::string>{});
+  request.required_walls = TRY(body.texts("required_walls")).value_or(std::vector<std::string>{});
   request.limits = TRY(read_limits(body));
   request.ttl = milliseconds(TRY(body.number("ttl_seconds", 0.1, kYearSeconds)));
   request.extend_on_use = TRY(body.boolean("extend_on_use")).value_or(false);

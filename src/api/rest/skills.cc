@@ -8,6 +8,7 @@
 #include "api/rest/context.h"
 #include "api/rest/render.h"
 #include "base/bytes.h"
+#include "os/fair_pool.h"
 #include "os/fd.h"
 #include "os/file.h"
 #include "os/offload.h"
@@ -18,7 +19,9 @@ namespace atl::api::rest {
 // Threads of this file's own: what skills cost is not taken from anybody who uses none. Unpacking has one
 // apart from looking, and a tenant one archive at a time.
 struct SkillWork {
-  boost::asio::thread_pool looks{1}, unpacking{1};
+  explicit SkillWork(const boost::asio::any_io_executor& executor) : looks(executor, 2) {}
+  os::FairPool looks;
+  boost::asio::thread_pool unpacking{1};
   std::set<std::string> unpacks;  // tenants; touched by the loop alone
 };
 
@@ -80,7 +83,7 @@ Task<Response> list_skills(Context context, Principal who, Request& request) {
     return library->list(tenant, agent);
   };
   CO_TRY(const skill::Listing listing,
-         co_await os::offload<skill::Listing>(context->skill_work->looks, std::move(read)));
+         co_await context->skill_work->looks.run<skill::Listing>(who.tenant, std::move(read)));
   if (as_text) co_return Response::text(200, skill::as_text(listing.skills, "skills"));
   bj::array skills, problems;
   for (const skill::Skill& skill : listing.skills) skills.push_back(skill_json(skill));
@@ -92,7 +95,7 @@ Task<Response> list_skills(Context context, Principal who, Request& request) {
 
 Task<skill::Skill> find_skill(Context context, Principal who, std::string name) {
   auto look = [library = context->skills, tenant = who.tenant, name] { return library->find(tenant, name); };
-  return os::offload<skill::Skill>(context->skill_work->looks, std::move(look));
+  return context->skill_work->looks.run<skill::Skill>(who.tenant, std::move(look));
 }
 
 // The second level: the instructions; and the names of the third.
@@ -102,7 +105,7 @@ Task<Response> get_skill(Context context, Principal who, Request& request) {
   if (as_text) co_return Response::text(200, found.body);
   auto list = [directory = found.directory] { return skill::list_files(directory); };
   CO_TRY(const auto files,
-         co_await os::offload<std::vector<skill::FileFacts>>(context->skill_work->looks, std::move(list)));
+         co_await context->skill_work->looks.run<std::vector<skill::FileFacts>>(who.tenant, std::move(list)));
   bj::array names;
   for (const skill::FileFacts& file : files)
     names.push_back(
@@ -122,7 +125,8 @@ Task<Response> get_skill_file(Context context, Principal who, Request& request) 
   auto read = [directory = found.directory, file = *path] {
     return skill::read_file(directory, file, kSkillFileBytesMax);
   };
-  CO_TRY(std::string bytes, co_await os::offload<std::string>(context->skill_work->looks, std::move(read)));
+  CO_TRY(std::string bytes,
+         co_await context->skill_work->looks.run<std::string>(who.tenant, std::move(read)));
   Response response = Response::text(200, std::move(bytes));
   response.headers.set("Content-Type", "application/octet-stream");
   response.headers.set("X-Content-Type-Options", "nosniff");
@@ -164,7 +168,7 @@ Task<Response> remove_skill(Context context, Principal who, Request& request) {
   auto work = [library = context->skills, tenant = who.tenant, name = request.param("name")] {
     return library->remove(tenant, name);
   };
-  CO_CHECK(co_await os::offload<void>(context->skill_work->looks, std::move(work)));
+  CO_CHECK(co_await context->skill_work->looks.run<void>(who.tenant, std::move(work)));
   co_return Response::empty();
 }
 
@@ -190,7 +194,7 @@ Task<Response> session_skills(Context context, Principal who, Request& request) 
     return shown;
   };
   CO_TRY(const ShownSkills shown,
-         co_await os::offload<ShownSkills>(context->skill_work->looks, std::move(look)));
+         co_await context->skill_work->looks.run<ShownSkills>(who.tenant, std::move(look)));
   if (as_text) co_return Response::text(200, skill::as_text(shown.skills, "skills"));
   bj::array skills;
   for (const skill::Skill& skill : shown.skills) {
@@ -206,8 +210,8 @@ Task<Response> session_skills(Context context, Principal who, Request& request) 
 
 }  // namespace
 
-std::shared_ptr<SkillWork> make_skill_work() {
-  return std::make_shared<SkillWork>();
+std::shared_ptr<SkillWork> make_skill_work(const boost::asio::any_io_executor& executor) {
+  return std::make_shared<SkillWork>(executor);
 }
 
 void mount_skills(net::Router& router, const Context& context) {

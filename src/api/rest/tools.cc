@@ -40,6 +40,19 @@ bj::object statistics_json(const tools::ToolStatistics* statistics) {
           {"cpu_time_ms", static_cast<double>(s.cpu_time.count()) / 1000}};
 }
 
+// Schemas of a tenant's may be megabytes: not on the loop.
+Task<Response> exported_tools(Context context, Principal who, std::vector<tools::ToolPtr> tools,
+                              tools::Format format) {
+  auto write = [tools = std::move(tools), format]() -> Result<std::string> {
+    std::string list;
+    for (const tools::ToolPtr& tool : tools)
+      list += (list.empty() ? "" : ",") + json_text(tools::exported(*tool, format));
+    return "{\"tools\":[" + list + "]}";
+  };
+  CO_TRY(std::string body, co_await context->workers->run<std::string>(who.tenant, std::move(write)));
+  co_return Response::json(200, std::move(body));
+}
+
 Task<Response> list_tools(Context context, Principal who, Request& request) {
   CO_TRY(const tools::Format format, tools::parse_format(request.query("format").value_or("")));
   const auto words = request.query("search");
@@ -48,11 +61,8 @@ Task<Response> list_tools(Context context, Principal who, Request& request) {
     co_return fail(
         Error(Code::invalid_argument, fmt::format("'search' has at most {} characters", kSearchMax))
             .with_field("search"));
-  const auto found = words ? context->tools->search(who.tenant, *words) : context->tools->list(who.tenant);
-  bj::array list;
-  for (const tools::ToolPtr& tool : found) list.push_back(tools::exported(*tool, format));
-  bj::object body{{"tools", std::move(list)}};
-  co_return json_response(200, std::move(body));
+  auto found = words ? context->tools->search(who.tenant, *words) : context->tools->list(who.tenant);
+  co_return co_await exported_tools(context, who, std::move(found), format);
 }
 
 Task<Response> show_tool(Context context, Principal who, Request& request) {
@@ -167,11 +177,10 @@ Task<void> call_tool(Context context, Principal who, net::Exchange& exchange) {
 Task<Response> session_tools(Context context, Principal who, Request& request) {
   CO_TRY(const tools::Format format, tools::parse_format(request.query("format").value_or("")));
   CO_TRY(const auto session, co_await context->service->get(who, request.param("id")));
-  bj::array list;
-  for (const tools::ToolPtr& tool : context->tools->list(who.tenant))
-    if (session::check_tool(session, tool->name)) list.push_back(tools::exported(*tool, format));
-  bj::object body{{"tools", std::move(list)}};
-  co_return json_response(200, std::move(body));
+  std::vector<tools::ToolPtr> allowed = context->tools->list(who.tenant);
+  std::erase_if(allowed,
+                [&](const tools::ToolPtr& tool) { return !session::check_tool(session, tool->name); });
+  co_return co_await exported_tools(context, who, std::move(allowed), format);
 }
 
 }  // namespace
