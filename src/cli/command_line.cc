@@ -32,6 +32,25 @@ void guard(CLI::App& app) {
   for (CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) guard(*command);
 }
 
+// Whoever asks about a command learns of the options of the commands above it, too: they hold there as well.
+class HelpText final : public CLI::Formatter {
+  std::string make_footer(const CLI::App* app) const override {
+    std::string text;
+    for (const CLI::App* above = app->get_parent(); above != nullptr && above->get_parent() != nullptr;
+         above = above->get_parent()) {
+      text += fmt::format("\nOptions of every `{}`:\n", path_of_app(*above));
+      for (const CLI::Option* option :
+           above->get_options([](const CLI::Option* one) { return one->nonpositional(); }))
+        if (option != above->get_help_ptr()) text += make_option(option, false);
+    }
+    return text + CLI::Formatter::make_footer(app);
+  }
+  static std::string path_of_app(const CLI::App& app) {
+    return app.get_parent() == nullptr ? app.get_name()
+                                       : path_of_app(*app.get_parent()) + " " + app.get_name();
+  }
+};
+
 std::vector<std::string> names_of(const CLI::Option& option) {
   std::vector<std::string> names;
   for (const std::string& name : option.get_snames()) names.push_back("-" + name);
@@ -150,6 +169,7 @@ bool Command::was_chosen() const {
 
 CommandLine::CommandLine(const std::string& name, const std::string& about, const std::string& version)
     : app_(std::make_unique<CLI::App>(about, name)) {
+  app_->formatter(std::make_shared<HelpText>());
   app_->require_subcommand(1);
   app_->set_version_flag("--version", version);
 }

@@ -19,7 +19,7 @@ namespace bj = boost::json;
 
 constexpr std::string_view kMetaVersion = "io.modelcontextprotocol/protocolVersion";
 constexpr std::size_t kAtOnce = 256;
-constexpr std::size_t kAnswerMax = 64U << 20;  // of one message of the service
+constexpr std::size_t kMessageMax = 64U << 20;  // of one message of the service
 
 const bj::object* member_object(const bj::object& from, std::string_view name) {
   const bj::value* value = from.if_contains(name);
@@ -70,7 +70,7 @@ std::string error_line(const bj::value& id, int code, const std::string& message
 }
 
 Error too_long() {
-  return Error(Code::too_large, fmt::format("the service's message is longer than {} bytes", kAnswerMax));
+  return Error(Code::too_large, fmt::format("the service's message is longer than {} bytes", kMessageMax));
 }
 
 // The messages in a stream of server-sent events.
@@ -96,7 +96,7 @@ class McpEventReader {
       if (!data.empty()) write(std::move(data));
     }
     held_.erase(0, begin);
-    if (held_.size() > kAnswerMax) return fail(too_long());
+    if (held_.size() > kMessageMax) return fail(too_long());
     return {};
   }
 
@@ -171,7 +171,7 @@ struct McpBridge::State : std::enable_shared_from_this<McpBridge::State> {
       if (piece.empty()) break;
       if (streams)
         CO_CHECK(events.add(piece, out));
-      else if ((body += piece).size() > kAnswerMax)
+      else if ((body += piece).size() > kMessageMax)
         co_return fail(too_long());
     }
     if (line.method == "initialize" && head.status == 200) begin_connection(head, body);

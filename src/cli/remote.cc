@@ -74,7 +74,8 @@ Result<T> caught(const Endpoint& endpoint, Work work) {
 }
 
 Result<void> send_from(client::Transfer& transfer, int from, std::optional<std::uint64_t> bytes,
-                       const Remote::Moved& moved, const client::CallOptions& options) {
+                       const Remote::Moved& moved, const Remote::Complete& complete,
+                       const client::CallOptions& options) {
   std::uint64_t so_far = 0;
   while (!bytes || so_far < *bytes) {
     std::string piece(kPieceBytes, '\0');
@@ -89,6 +90,9 @@ Result<void> send_from(client::Transfer& transfer, int from, std::optional<std::
     if (moved) moved(so_far, bytes.value_or(0));
   }
   if (bytes && so_far < *bytes) return fail(Code::conflict, "the file became shorter while it was sent");
+  // An end that is not sent makes the service forget what it has got.
+  if (options.stop.stop_requested()) return fail(Code::canceled, "interrupted");
+  if (complete) TRY(complete());
   transfer.finish(options);
   return {};
 }
@@ -205,7 +209,7 @@ Result<std::uint64_t> Remote::download(RemoteCall call, int to, const Moved& mov
 }
 
 Result<bj::value> Remote::upload(RemoteCall call, int from, std::optional<std::uint64_t> bytes,
-                                 const Moved& moved) const {
+                                 const Moved& moved, const Complete& complete) const {
   const Interruption interruption(call.ends_in_order);
   const client::CallOptions options = step_options(endpoint_, interruption.token());
   if (bytes) call.headers.emplace_back("Content-Length", fmt::format("{}", *bytes));
@@ -213,7 +217,7 @@ Result<bj::value> Remote::upload(RemoteCall call, int from, std::optional<std::u
     client::Transfer transfer = library_->open(
         request_of(std::move(call)), bytes ? client::BodyForm::sized : client::BodyForm::pieces, options);
     Result<void> sent =
-        caught<void>(endpoint_, [&] { return send_from(transfer, from, bytes, moved, options); });
+        caught<void>(endpoint_, [&] { return send_from(transfer, from, bytes, moved, complete, options); });
     if (!sent && sent.error().code() != Code::unavailable) return fail(std::move(sent).error());
     try {
       (void)transfer.head(options);

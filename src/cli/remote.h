@@ -77,9 +77,11 @@ class Remote {
   using Moved = std::function<void(std::uint64_t so_far, std::uint64_t all)>;
   // The answer's body into a descriptor; gives its length.
   Result<std::uint64_t> download(RemoteCall call, int to, const Moved& moved) const;
-  // The request's body from a descriptor: `bytes` of them, or all until its end if that is not known.
+  // The request's body from a descriptor: `bytes` of them, or all until its end if that is not known. Whether
+  // that end is the right one says `complete`: if not, the service never hears of it and keeps nothing.
+  using Complete = std::function<Result<void>()>;
   Result<boost::json::value> upload(RemoteCall call, int from, std::optional<std::uint64_t> bytes,
-                                    const Moved& moved) const;
+                                    const Moved& moved, const Complete& complete = {}) const;
 
  private:
   Remote(Endpoint endpoint, std::unique_ptr<client::SandboxClient> library);

@@ -243,6 +243,18 @@ TEST(ProgressTest, TellsShareRateAndTimeLeft) {
             "a  [============            ]  50 %  50M of 100M  10M/s  5s left");
   EXPECT_EQ(progress_line("a", 1024, 0, 1), "a  1.0K  1.0K/s");
   EXPECT_THAT(progress_line("a", 0, 10, 0), HasSubstr("? left"));
+  EXPECT_EQ(progress_line("vectors", 500, 2000, 10, Counting::things),
+            "vectors  [======                  ]  25 %  500 of 2000  50/s  30s left");
+}
+
+TEST(ProgressTest, OfABuildTellsLayersPackagesAndTimeLeft) {
+  EXPECT_EQ(build_line("b", {.layer = 0, .layers = 2, .share = 0.5, .done = 30, .all = 60}, 0, 20, 10),
+            "b  [======                  ]  25 %  layer 1 of 2  30 of 60 packages  3/s  1m left");
+  // Half of it was there before: the other half is half done.
+  EXPECT_EQ(build_line("b", {.layer = 3, .layers = 4}, 0.5, 30, 7),
+            "b  [==================      ]  75 %  layer 4 of 4  for 7s  30s left");
+  EXPECT_THAT(build_line("b", {.layer = 1, .layers = 2}, 0.5, 30, 7), HasSubstr("? left"));
+  EXPECT_EQ(share_of({}), 0);
 }
 
 TEST(DetachKeysTest, AreHeldBackOnlyAsLongAsTheyMayBecomeTheSequence) {

@@ -131,9 +131,15 @@ std::vector<Finding> optional_providers(const config::Configuration& configurati
   const daemon::ProviderContext context{.executor = loop.get_executor(), .configuration = configuration};
   for (const daemon::OptionalProvider& one : daemon::optional_providers()) {
     const auto probed = one.probe(context);
-    found.push_back({probed ? Finding::Grade::good : Finding::Grade::note,
-                     fmt::format("provider {}", one.name), probed ? "works" : "does not work here",
-                     probed ? "" : probed.error().message()});
+    const std::string subject = fmt::format("provider {}", one.name);
+    if (!probed) {
+      found.push_back({Finding::Grade::note, subject, "does not work here", probed.error().message()});
+      continue;
+    }
+    const std::string who = probed->walls.empty() ? "" : ": " + probed->walls.front().value;
+    found.push_back({Finding::Grade::good, subject, "works" + who, ""});
+    for (const sandbox::Wall& lacking : probed->missing)
+      found.push_back({Finding::Grade::note, subject, "lacks " + lacking.name, lacking.value});
   }
   return found;
 }

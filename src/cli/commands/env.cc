@@ -8,12 +8,14 @@
 #include <optional>
 
 #include "cli/command.h"
+#include "cli/interruption.h"
 #include "cli/output_file.h"
 #include "cli/progress.h"
 #include "cli/settings.h"
 #include "cli/table.h"
 #include "config/checked.h"
 #include "daemon/data_directory.h"
+#include "egress/rules.h"
 #include "layer/export.h"
 #include "layer/import.h"
 #include "layer/store.h"
@@ -50,7 +52,8 @@ constexpr std::int64_t kImportEntriesMax = 1'000'000'000;
 
 struct EnvFlags {
   SettingFlags settings;
-  std::string name, file, image, format = "oci", max_bytes, max_entries, apt;
+  std::string name, file, image, format = "oci", max_bytes, max_entries, apt, trust;
+  std::vector<std::string> allow, variables;
   bool verify = false, fresh = false;
   bool json = false;
 };
@@ -62,6 +65,17 @@ std::string name_of_file(const std::string& file) {
   for (const std::string_view end : {".gz", ".zst", ".xz", ".bz2", ".tgz", ".tar", ".oci"})
     if (name.ends_with(end)) name.resize(name.size() - end.size());
   return name;
+}
+
+Result<void> unless_stopped(const std::stop_token& stop) {
+  if (stop.stop_requested()) return fail(Code::canceled, "interrupted");
+  return {};
+}
+
+std::string json_of_stack(const layer::Stack& stack) {
+  boost::json::array layers;
+  for (const std::string& digest : stack.layers) layers.emplace_back("sha256:" + digest);
+  return boost::json::serialize(boost::json::object{{"name", stack.name}, {"layers", std::move(layers)}});
 }
 
 Result<void> import(const EnvFlags& flags) {
@@ -80,8 +94,10 @@ Result<void> import(const EnvFlags& flags) {
     fmt::print(stderr, "{}\n", config::shown(line, 500));
     bar.emplace(options.name);
   };
-  options.moved = [&](std::uint64_t so_far, std::uint64_t all) {
+  const Interruption interruption(true);
+  options.moved = [&, stop = interruption.token()](std::uint64_t so_far, std::uint64_t all) -> Result<void> {
     if (bar) bar->moved(so_far, all);
+    return unless_stopped(stop);
   };
   const EnvRoom room = TRY(EnvRoom::open(flags.settings));
   // A declared environment that is built is not to be replaced by a file by accident.
@@ -92,20 +108,60 @@ Result<void> import(const EnvFlags& flags) {
         fmt::format(
             "environment '{}' exists and has no layers of its own; give this one another name with --name",
             config::shown(options.name)));
-  const layer::Imported done = TRY(layer::import_file(*room.store, flags.file, options));
+  auto imported = layer::import_file(*room.store, flags.file, options);
   bar.reset();
+  const layer::Imported done = TRY(std::move(imported));
   if (done.devices_dropped > 0)
     fmt::print(stderr, "left out: {} device nodes, pipes and sockets\n", done.devices_dropped);
   if (done.attributes_dropped > 0)
     fmt::print(stderr, "left out: {} extended attributes\n", done.attributes_dropped);
-  fmt::print("{}\n", done.stack.name);
+  if (flags.json)
+    fmt::print("{}\n", json_of_stack(done.stack));
+  else
+    fmt::print("{}\n", done.stack.name);
   return {};
+}
+
+// Whether a file holds certificates is found out here, not by a program inside that then says something else.
+Result<std::string> read_authorities(const std::string& file) {
+  std::string text = TRY_CONTEXT("--trust", os::read_file(file));
+  if (text.find("-----BEGIN CERTIFICATE-----") == std::string::npos)
+    return fail(config::Checked("--trust", file)
+                    .wrong("holds no certificate",
+                           "name a file with certificates in PEM, such as "
+                           "/etc/ssl/certs/ca-certificates.crt"));
+  return text;
+}
+
+Result<void> build_named(const EnvFlags& flags) {
+  layer::BuildOptions options;
+  options.fresh = flags.fresh;
+  if (!flags.apt.empty()) options.apt_directory = flags.apt;
+  StepReach reach;
+  for (const std::string& rule : flags.allow) {
+    if (auto known = egress::Rules::compile({.allow = {rule}}); !known)
+      return fail(std::move(known).error().context("--allow"));
+    reach.allow.push_back(rule);
+  }
+  for (const std::string& pair : flags.variables) {
+    auto [name, value] = TRY(config::Checked("--variable", pair).assignment());
+    reach.variables.insert_or_assign(std::move(name), std::move(value));
+  }
+  if (!flags.trust.empty()) reach.authorities = TRY(read_authorities(flags.trust));
+  return build_environment(flags.settings, flags.name, options, reach, flags.json);
 }
 
 Result<void> write_export(const EnvRoom& room, const EnvFlags& flags, int out) {
   const layer::Stack stack = TRY(room.store->stack(flags.name));
-  return layer::export_stack(
-      *room.store, stack, flags.format == "tar" ? layer::ExportFormat::tar : layer::ExportFormat::oci, out);
+  Progress bar(flags.name);
+  const Interruption interruption(true);
+  const auto moved = [&, stop = interruption.token()](std::uint64_t so_far,
+                                                      std::uint64_t all) -> Result<void> {
+    bar.moved(so_far, all);
+    return unless_stopped(stop);
+  };
+  const auto format = flags.format == "tar" ? layer::ExportFormat::tar : layer::ExportFormat::oci;
+  return layer::export_stack(*room.store, stack, format, out, moved);
 }
 
 Result<void> export_to(const EnvFlags& flags) {
@@ -209,12 +265,22 @@ Result<void> remove(const EnvFlags& flags) {
     if (name != flags.name && environment.recipe && environment.recipe->from == flags.name &&
         !environment.digests.empty())
       fmt::print(stderr, "note: '{}' was built from it and keeps its layers\n", name);
-  return room.store->remove(flags.name);
+  TRY(room.store->remove(flags.name));
+  if (flags.json)
+    fmt::print("{}\n", boost::json::serialize(boost::json::object{{"name", flags.name}, {"removed", true}}));
+  return {};
 }
 
 Result<void> collect(const EnvFlags& flags) {
   const EnvRoom room = TRY(EnvRoom::open(flags.settings, EnvRoom::Missing::refuse));
   const layer::DiskUse use = TRY(room.store->collect());
+  if (flags.json) {
+    fmt::print("{}\n", boost::json::serialize(boost::json::object{{"removed_layers", use.unused_layers},
+                                                                  {"removed_bytes", use.unused_bytes},
+                                                                  {"layers", use.layers},
+                                                                  {"size_bytes", use.bytes}}));
+    return {};
+  }
   fmt::print("removed {} of {} layers, {} of {}\n", use.unused_layers, use.layers,
              show_bytes(use.unused_bytes), show_bytes(use.bytes));
   return {};
@@ -234,23 +300,33 @@ Action define_env(Command& top) {
     bodies.emplace_back(sub, body);
     return sub;
   };
-  Command build = add("build", "Build an environment from its recipe", [](const EnvFlags& given) {
-    layer::BuildOptions options;
-    options.fresh = given.fresh;
-    if (!given.apt.empty()) options.apt_directory = given.apt;
-    return build_environment(given.settings, given.name, options);
-  });
+  Command build = add("build", "Build an environment from its recipe", build_named);
   build.add_option("NAME", flags->name, "an environment of the registry with a recipe").required();
   build.add_flag("--fresh", flags->fresh, "Take no layer of an earlier build");
+  build.add_flag("--json", flags->json, "What was made, as JSON");
   build
       .add_option("--apt", flags->apt,
                   "A directory to read instead of /etc/apt: sources, and what apt needs to reach them")
       .existing_directory();
+  build
+      .add_option(
+          "--allow", flags->allow,
+          "What steps with a network may reach beside what the recipe names, such as a mirror's address; "
+          "may be repeated")
+      .one_value_each();
+  build
+      .add_option("--variable", flags->variables,
+                  "NAME=VALUE for steps with a network, such as PIP_INDEX_URL=...; not kept; may be repeated")
+      .any_text()
+      .one_value_each();
+  build.add_option("--trust", flags->trust,
+                   "A file of certificates that steps with a network trust instead of their own; not kept");
   Command in = add("import", "Make an environment of an OCI image, a docker archive or a tar", import);
   in.add_option("FILE", flags->file, "an archive, or a directory with an OCI layout").required();
   in.add_option("--name", flags->name, "its name (default: the file's)");
   in.add_option("--image", flags->image, "which image of the file, if it holds several");
   in.add_option("--max-bytes", flags->max_bytes, "refuse what is larger, such as 10G (default 64G)");
+  in.add_flag("--json", flags->json, "What was made, as JSON");
   in.add_option("--max-entries", flags->max_entries, "refuse what has more entries (default 2000000)");
   Command out = add("export", "Write an environment to a file", export_to);
   out.add_option("NAME", flags->name, "the environment").required();
@@ -265,7 +341,8 @@ Action define_env(Command& top) {
   one.add_flag("--verify", flags->verify, "Read every layer again and check its digest");
   Command end = add("remove", "Remove what was imported or built; refused while it is used", remove);
   end.add_option("NAME", flags->name, "the environment").required();
-  add("gc", "Remove layers that nobody needs", collect);
+  end.add_flag("--json", flags->json, "As JSON");
+  add("gc", "Remove layers that nobody needs", collect).add_flag("--json", flags->json, "As JSON");
   return [flags = std::move(flags), bodies = std::move(bodies)] {
     for (const auto& [sub, body] : bodies) {
       if (!sub.was_chosen()) continue;

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "cli/settings.h"
@@ -41,8 +43,18 @@ class EnvironmentUse {
 Result<std::unique_ptr<EnvironmentUse>> use_environment(layer::Store& store,
                                                         const registry::Environment& environment);
 
+// How steps with a network reach what their recipe names, where this machine needs more than the recipe knows
+// of: a mirror, an internal address, an authority of its own. None of it decides what a layer is, and none of
+// it stays in one.
+struct StepReach {
+  std::vector<std::string> allow;                // beside the recipe's (docs/guides/network.md)
+  std::map<std::string, std::string> variables;  // such as PIP_INDEX_URL
+  std::string authorities;                       // certificates (PEM) that programs trust; empty: their own
+};
+
+// Prints what was made: lines, or JSON.
 Result<void> build_environment(const SettingFlags& flags, const std::string& name,
-                               const layer::BuildOptions& options);
+                               const layer::BuildOptions& options, const StepReach& reach, bool json);
 
 std::string show_bytes(std::uint64_t bytes);
 

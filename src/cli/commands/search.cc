@@ -3,11 +3,15 @@
 
 #include <boost/json.hpp>
 #include <chrono>
+#include <optional>
 #include <thread>
 
 #include "cli/answer.h"
 #include "cli/command.h"
+#include "cli/interruption.h"
+#include "cli/progress.h"
 #include "cli/remote.h"
+#include "cli/table.h"
 #include "config/checked.h"
 #include "net/http.h"
 
@@ -44,11 +48,13 @@ Result<void> search(const SearchFlags& flags) {
     fmt::print("{}\n", bj::serialize(answer));
     return {};
   }
-  fmt::print("{:<10} {:<28} {:>5}  {}\n", "KIND", "ID", "SCORE", "TITLE");
+  Table table({{"KIND"}, {"ID"}, {"SCORE", Table::Align::right}, {"TITLE"}});
   for (const bj::value& hit : list_at(answer, "hits"))
-    fmt::print("{:<10} {:<28} {:>5.2f}  {}\n", config::shown(text_at(hit, "kind"), 10),
-               config::shown(text_at(hit, "id"), 60), number_at(hit, "score"),
-               config::shown(text_at(hit, "title"), 60));
+    table.add({{config::shown(text_at(hit, "kind"), 10), Tone::dim},
+               {config::shown(text_at(hit, "id"), 60)},
+               {fmt::format("{:.2f}", number_at(hit, "score"))},
+               {config::shown(text_at(hit, "title"), 60)}});
+  fmt::print("{}", table.text(paint_of_output()));
   if (const std::string why = text_at(answer, "reason"); !why.empty())
     fmt::print(stderr, "atoll: something was left out: {}\n", config::shown(why, 400));
   return {};
@@ -83,26 +89,44 @@ Result<void> show_index(const SearchFlags& flags) {
   return {};
 }
 
-// A line that is written over on a terminal, a line every few seconds elsewhere.
-Result<void> rebuild_index(const SearchFlags& flags) {
+// A bar on a terminal, one for each thing that is made; a line every second elsewhere.
+Result<void> follow_rebuild(const Remote& service, bj::value& answer, const std::stop_token& stop) {
   using namespace std::chrono_literals;
-  const Remote service = TRY(Remote::open(flags.connection));
-  bj::value answer = TRY(service.json("POST", "/api/index/rebuild"));
   const bool is_terminal = ::isatty(STDERR_FILENO) == 1;
-  std::string shown;
+  std::string shown, doing;
+  std::optional<Progress> bar;
   while (true) {
     std::string line = progress_of(answer);
-    if (line.empty()) break;
-    if (line != shown && is_terminal) fmt::print(stderr, "\r\033[K{}", line);
+    if (line.empty()) return {};
+    if (std::string now = shown_at(answer, "doing"); now != doing) {
+      doing = std::move(now);
+      bar.emplace(doing, Counting::things);
+    }
+    bar->moved(static_cast<std::uint64_t>(number_at(answer, "done")),
+               static_cast<std::uint64_t>(number_at(answer, "total")));
     if (line != shown && !is_terminal) fmt::print(stderr, "{}\n", line);
     shown = std::move(line);
-    std::this_thread::sleep_for(is_terminal ? 200ms : 1000ms);
+    for (auto waited = 0ms; waited < (is_terminal ? 200ms : 1000ms); waited += 50ms) {
+      if (stop.stop_requested())
+        return fail(Code::canceled,
+                    "interrupted; the service goes on rebuilding, `atoll index show` tells how far it is");
+      std::this_thread::sleep_for(50ms);
+    }
     answer = TRY(service.json("GET", "/api/index"));
   }
-  if (is_terminal && !shown.empty()) fmt::print(stderr, "\n");
+}
+
+Result<void> rebuild_index(const SearchFlags& flags) {
+  const Remote service = TRY(Remote::open(flags.connection));
+  bj::value answer = TRY(service.json("POST", "/api/index/rebuild"));
+  const Interruption interruption(true);
+  TRY(follow_rebuild(service, answer, interruption.token()));
   if (const std::string why = shown_at(answer, "failure"); !why.empty())
     return fail(Code::internal, "the index was not rebuilt: " + why);
-  fmt::print("rebuilt\n");
+  if (flags.json)
+    fmt::print("{}\n", bj::serialize(answer));
+  else
+    fmt::print("rebuilt\n");
   if (const std::string why = shown_at(answer, "reason"); !why.empty())
     fmt::print(stderr, "atoll: still degraded: {}\n", why);
   return {};
@@ -137,6 +161,7 @@ Action define_index(Command& top) {
   showing.add_flag("--json", flags->json, "As JSON");
   Command rebuilding = command.add_command(
       "rebuild", "Make words, vectors and relations anew from the stored documents; searches go on");
+  rebuilding.add_flag("--json", flags->json, "The state afterwards, as JSON");
   return [flags = std::move(flags), showing, rebuilding] {
     auto done = rebuilding.was_chosen() ? rebuild_index(*flags) : show_index(*flags);
     if (!done) return report(done.error());

@@ -1,13 +1,18 @@
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/use_awaitable.hpp>
+#include <cstdlib>
+#include <filesystem>
+#include <sstream>
 
 #include "base/log.h"
 #include "cli/command.h"
+#include "cli/mistakes.h"
 #include "cli/settings.h"
 #include "cli/version.h"
 #include "daemon/daemon.h"
@@ -18,15 +23,37 @@ namespace {
 
 namespace asio = boost::asio;
 
-// Whoever starts it for the first time learns what was made where, and what to type next.
+// The directory of this program, if typing `atoll` elsewhere would not start it; else empty.
+std::string directory_off_the_path() {
+  namespace fs = std::filesystem;
+  std::error_code none;
+  const fs::path self = fs::read_symlink("/proc/self/exe", none);
+  const char* path = std::getenv("PATH");
+  std::istringstream directories(path == nullptr ? "" : path);
+  for (std::string directory; std::getline(directories, directory, ':');) {
+    const fs::path candidate = fs::path(directory) / "atoll";
+    if (::access(candidate.c_str(), X_OK) != 0) continue;
+    if (fs::equivalent(candidate, self, none)) return {};
+    break;
+  }
+  return self.parent_path().string();
+}
+
+// Whoever starts it for the first time learns what was made where, and what to type next: lines that work as
+// they stand.
 void greet(const daemon::Ready& ready, const std::string& data) {
   const std::string address = ready.addresses.empty() ? std::string() : ready.addresses.front();
+  // Commands look for the service of the usual directory unless they are told of another.
+  const std::string where =
+      data.empty() || data == config::default_data_directory() ? "" : " --data " + quoted_for_shell(data);
   fmt::print("Welcome to Atoll {}. This is its first start.\n", version());
   if (!data.empty()) fmt::print("Made: {} (sessions, history, keys; for you alone)\n", data);
   fmt::print("API key (shown only now): {}\n", ready.new_key);
   fmt::print("In another terminal:\n");
-  fmt::print("Try: atoll quickstart\n");
-  fmt::print("Try: atoll session create\n");
+  if (const std::string directory = directory_off_the_path(); !directory.empty())
+    fmt::print("First: export PATH={}:$PATH\n", quoted_for_shell(directory));
+  fmt::print("Try: atoll quickstart{}\n", where);
+  fmt::print("Try: atoll session create{}\n", where);
   if (address.starts_with("http"))
     fmt::print("Try: curl -X POST -H 'X-API-Key: {}' {}/api/sessions\n", ready.new_key, address);
   fmt::print("From another machine or user: export ATOLL_URL={} ATOLL_API_KEY=the key above\n\n", address);

@@ -67,6 +67,8 @@ sigset_t signals_of_terminal() {
   return set;
 }
 
+constexpr std::size_t kUnsentMax = 65'536;
+
 enum class Ended : std::uint8_t { exited, detached, cut };
 
 // One attachment over several connections. The calling thread shows what comes; another sends keys and sizes.
@@ -133,6 +135,7 @@ class Attachment {
       made->resize(size.ws_col, size.ws_row, call);
       const std::scoped_lock lock(mutex_);
       terminal_ = std::move(made);
+      if (!unsent_.empty()) terminal_->send(std::exchange(unsent_, {}), call);
       return {};
     } catch (const client::AtollError& error) {
       return fail(error_of(remote_.endpoint(), error));
@@ -214,11 +217,24 @@ class Attachment {
     if (got <= 0) return false;
     const DetachKeys::Split split =
         keys_.take(std::string_view(buffer).substr(0, static_cast<std::size_t>(got)));
-    try {
-      if (!split.pass.empty()) terminal()->send(split.pass);
-    } catch (const client::AtollError&) {  // typed into a connection that is cut
-    }
+    if (!split.pass.empty()) send(split.pass);
     return !split.detach;
+  }
+
+  // What is typed while the connection is cut waits for the next one, up to a bound.
+  void send(const std::string& keys) {
+    while (true) {
+      const auto used = terminal();
+      try {
+        used->send(keys);
+        return;
+      } catch (const client::AtollError&) {
+        const std::scoped_lock lock(mutex_);
+        if (terminal_ != used) continue;
+        if (unsent_.size() + keys.size() <= kUnsentMax) unsent_ += keys;
+        return;
+      }
+    }
   }
 
   static void say(const std::string& text) { fmt::print(stderr, "\r\natoll: {}\r\n", text); }
@@ -228,6 +244,7 @@ class Attachment {
   DetachKeys keys_;
   mutable std::mutex mutex_;
   std::shared_ptr<client::Terminal> terminal_;
+  std::string unsent_;
   std::condition_variable_any pause_;
   std::stop_source detached_;
   os::Fd wake_read_, wake_write_;

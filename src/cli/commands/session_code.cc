@@ -107,7 +107,10 @@ Result<int> execute(const SessionFlags& shared, const CodeFlags& flags) {
     const bj::value data = TRY(parse_answer(event.data));
     if (event.name == "stdout") TRY(write_text(STDOUT_FILENO, text_at(data, "text")));
     if (event.name == "stderr") TRY(write_text(STDERR_FILENO, text_at(data, "text")));
-    if (event.name == "error") TRY(write_text(STDERR_FILENO, text_at(data, "traceback") + "\n"));
+    if (event.name == "error") {
+      const std::string trace = text_at(data, "traceback");
+      TRY(write_text(STDERR_FILENO, trace.ends_with('\n') ? trace : trace + "\n"));
+    }
     if (event.name == "result" && show_results)
       if (const std::string text = text_at(member(data, "data"), "text/plain"); !text.empty())
         TRY(write_text(STDOUT_FILENO, text + "\n"));

@@ -107,6 +107,8 @@ class Packed {
     const pid_t child = ::fork();
     if (child < 0) return fail(errno_error(errno, "start tar"));
     if (child == 0) {
+      // Ctrl-C is ours alone: half an archive must not look like a whole one.
+      (void)::setpgid(0, 0);
       ::dup2(to.get(), STDOUT_FILENO);
       ::execlp("tar", "tar", "-C", directory.c_str(), "-cf", "-", ".", nullptr);
       ::_exit(127);
@@ -117,8 +119,9 @@ class Packed {
   Result<void> finish() {
     int status = 0;
     from_ = os::Fd();
-    if (::waitpid(child_, &status, 0) == child_ && WIFEXITED(status) && WEXITSTATUS(status) == 0) return {};
-    return fail(Code::internal, "LOCAL: tar could not pack all of it");
+    // 1: a file changed while it was read, about which tar has said a word.
+    if (::waitpid(child_, &status, 0) == child_ && WIFEXITED(status) && WEXITSTATUS(status) <= 1) return {};
+    return fail(Code::internal, "LOCAL: tar could not pack all of it; nothing was put");
   }
 
  private:
@@ -131,10 +134,15 @@ Result<int> put_directory(const SessionFlags& shared, const FileFlags& flags, co
   Progress progress(flags.local);
   Packed packed = TRY(Packed::open(flags.local));
   const bj::value answer = TRY(remote.upload(
-      {.method = "PUT", .target = files_target(flags, "/archive", flags.remote), .body = {}, .headers = {}},
+      {.method = "PUT",
+       .target = files_target(flags, "/archive", flags.remote),
+       .body = {},
+       .headers = {},
+       .must_have = {},
+       .ends_in_order = true},
       packed.fd(), std::nullopt,
-      [&](std::uint64_t so_far, std::uint64_t all) { progress.moved(so_far, all); }));
-  TRY(packed.finish());
+      [&](std::uint64_t so_far, std::uint64_t all) { progress.moved(so_far, all); },
+      [&] { return packed.finish(); }));
   if (const double skipped = number_at(answer, "skipped"); skipped > 0)
     fmt::print(stderr, "atoll: {:.0f} entries were left out: only files and directories are unpacked\n",
                skipped);
@@ -173,7 +181,10 @@ Result<int> put_file(const SessionFlags& shared, const FileFlags& flags) {
       {.method = "PUT",
        .target = target,
        .body = {},
-       .headers = {{"Content-Type", "application/octet-stream"}}},
+       .headers = {{"Content-Type", "application/octet-stream"}},
+       .must_have = {},
+       // A read of a terminal or a pipe would wait on: there the signal ends all at once.
+       .ends_in_order = size.has_value()},
       from, size, [&](std::uint64_t so_far, std::uint64_t all) { progress.moved(so_far, all); }));
   return shared.json ? print(bj::serialize(answer) + "\n") : 0;
 }

@@ -93,6 +93,18 @@ void add_list(Command& session, const SessionFlags& shared, Group& group) {
   command.add_option("--watch", flags->watch, "Show it again every so many seconds").value("SECONDS");
 }
 
+// As a person would write it: no quotes, and "-" for nothing.
+std::string plain_text(const bj::value& value) {
+  if (value.is_string()) return std::string(value.as_string());
+  if (value.is_null() || (value.is_array() && value.as_array().empty()) ||
+      (value.is_object() && value.as_object().empty()))
+    return "-";
+  if (!value.is_array()) return bj::serialize(value);
+  std::string text;
+  for (const bj::value& one : value.as_array()) text += (text.empty() ? "" : ", ") + plain_text(one);
+  return text;
+}
+
 void add_lines(std::string& text, std::string_view name, const bj::value& value, std::size_t depth) {
   const std::string indent(depth * 2, ' '), title = config::shown(name);
   if (value.is_object() && !value.as_object().empty()) {
@@ -101,12 +113,12 @@ void add_lines(std::string& text, std::string_view name, const bj::value& value,
   } else if (value.is_array() && !value.as_array().empty() && value.as_array()[0].is_object()) {
     text += fmt::format("{}{}:\n", indent, title);
     for (const bj::value& one : value.as_array())
-      text += fmt::format("{}  {}\n", indent, config::shown(bj::serialize(one), 2000));
+      if (const std::string key = text_at(one, "name"); !key.empty() && one.as_object().size() == 2)
+        add_lines(text, key, member(one, "value"), depth + 1);
+      else
+        text += fmt::format("{}  {}\n", indent, config::shown(bj::serialize(one), 2000));
   } else {
-    const std::string shown = value.is_string() ? std::string(value.as_string())
-                              : value.is_null() ? "-"
-                                                : bj::serialize(value);
-    text += fmt::format("{}{}: {}\n", indent, title, config::shown(shown, 400));
+    text += fmt::format("{}{}: {}\n", indent, title, config::shown(plain_text(value), 400));
   }
 }
 

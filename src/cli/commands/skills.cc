@@ -7,6 +7,7 @@
 #include "cli/answer.h"
 #include "cli/command.h"
 #include "cli/remote.h"
+#include "cli/table.h"
 #include "cli/temporary_place.h"
 #include "config/checked.h"
 #include "daemon/toolkit.h"
@@ -48,6 +49,10 @@ bj::object json_of(const skill::Skill& skill) {
           {"digest", skill.digest}, {"pinned", skill.pinned},           {"files", skill.files}};
 }
 
+Table skills_table() {
+  return Table({{"NAME"}, {"FROM"}, {"FILES", Table::Align::right}, {"DESCRIPTION"}});
+}
+
 Result<void> list_of_service(const SkillFlags& flags) {
   const Remote service = TRY(Remote::open(flags.connection));
   if (flags.text) {
@@ -61,11 +66,13 @@ Result<void> list_of_service(const SkillFlags& flags) {
     fmt::print("{}\n", bj::serialize(answer));
     return {};
   }
-  fmt::print("{:<20} {:<10} {:>5} {}\n", "NAME", "FROM", "FILES", "DESCRIPTION");
+  Table table = skills_table();
   for (const bj::value& skill : list_at(answer, "skills"))
-    fmt::print("{:<20} {:<10} {:>5.0f} {}\n", config::shown(text_at(skill, "name")),
-               config::shown(text_at(skill, "source")), number_at(skill, "files"),
-               config::shown(text_at(skill, "description"), 70));
+    table.add({{text_at(skill, "name")},
+               {text_at(skill, "source")},
+               {fmt::format("{:.0f}", number_at(skill, "files"))},
+               {config::shown(text_at(skill, "description"), 70)}});
+  fmt::print("{}", table.text(paint_of_output()));
   for (const bj::value& problem : list_at(answer, "problems"))
     fmt::print(stderr, "atoll: not usable: {}\n", config::shown(text_at(problem, "message"), 400));
   return {};
@@ -102,10 +109,13 @@ Result<void> list_skills(const SkillFlags& flags) {
     fmt::print("{}\n", bj::serialize(bj::object{{"skills", std::move(skills)}}));
     return {};
   }
-  fmt::print("{:<20} {:<10} {:>5} {}\n", "NAME", "FROM", "FILES", "DESCRIPTION");
+  Table table = skills_table();
   for (const skill::Skill& skill : listing.skills)
-    fmt::print("{:<20} {:<10} {:>5} {}\n", skill.name, to_string(skill.source), skill.files,
-               config::shown(skill.description, 70));
+    table.add({{skill.name},
+               {std::string(to_string(skill.source))},
+               {fmt::format("{}", skill.files)},
+               {config::shown(skill.description, 70)}});
+  fmt::print("{}", table.text(paint_of_output()));
   for (const skill::Problem& problem : listing.problems)
     fmt::print(stderr, "atoll: not usable: {}\n", problem.message);
   return {};

@@ -11,6 +11,7 @@
 #include "cli/command.h"
 #include "cli/output_file.h"
 #include "cli/remote.h"
+#include "cli/table.h"
 #include "cli/temporary_place.h"
 #include "cli/tool_templates.h"
 #include "config/checked.h"
@@ -74,10 +75,10 @@ Result<int> list_of_service(const ToolsFlags& flags) {
     fmt::print("{}\n", boost::json::serialize(tools));
     return 0;
   }
-  fmt::print("{:<24} {}\n", "NAME", "DESCRIPTION");
+  Table table({{"NAME"}, {"DESCRIPTION"}});
   for (const boost::json::value& tool : tools)
-    fmt::print("{:<24} {}\n", config::shown(text_at(tool, "name")),
-               config::shown(text_at(tool, "description"), 90));
+    table.add({{text_at(tool, "name")}, {config::shown(text_at(tool, "description"), 90)}});
+  fmt::print("{}", table.text(paint_of_output()));
   return 0;
 }
 
@@ -109,9 +110,10 @@ Result<int> list(const ToolsFlags& flags) {
     fmt::print("{}\n", boost::json::serialize(all));
     return 0;
   }
-  fmt::print("{:<24} {}\n", "NAME", "DESCRIPTION");
+  Table table({{"NAME"}, {"DESCRIPTION"}});
   for (const tools::ToolPtr& tool : opened.tools->list("default"))
-    fmt::print("{:<24} {}\n", tool->name, config::shown(tool->description, 90));
+    table.add({{tool->name}, {config::shown(tool->description, 90)}});
+  fmt::print("{}", table.text(paint_of_output()));
   return 0;
 }
 
@@ -158,7 +160,8 @@ Result<int> make_new(const ToolsFlags& flags) {
 }
 
 // The examples of one tool, in a sandbox of their own. Gives how many failed.
-Task<int> run_examples(session::Service& service, tools::ToolExecutor& executor, tools::ToolPtr tool) {
+Task<int> run_examples(session::Service& service, tools::ToolExecutor& executor, tools::ToolPtr tool,
+                       boost::json::array* told) {
   const auth::Principal who{"", "default"};
   session::CreateRequest create;
   CO_TRY(const session::Session session, co_await service.create(who, std::move(create)));
@@ -177,10 +180,14 @@ Task<int> run_examples(session::Service& service, tools::ToolExecutor& executor,
                             boost::json::serialize(*wanted));
     }
     failed += problem.empty() ? 0 : 1;
-    fmt::print("{:<5} {} example {}{}{}\n", problem.empty() ? "ok" : "FAIL", tool->name, i + 1,
-               problem.empty() ? "" : ": ", problem);
+    if (told != nullptr)
+      told->push_back(boost::json::object{
+          {"tool", tool->name}, {"example", i + 1}, {"passed", problem.empty()}, {"problem", problem}});
+    else
+      fmt::print("{:<5} {} example {}{}{}\n", problem.empty() ? "ok" : "FAIL", tool->name, i + 1,
+                 problem.empty() ? "" : ": ", problem);
   }
-  if (tool->examples.empty()) fmt::print("none  {} has no examples\n", tool->name);
+  if (tool->examples.empty() && told == nullptr) fmt::print("none  {} has no examples\n", tool->name);
   CO_CHECK(co_await service.destroy(who, session.session_id));
   co_return failed;
 }
@@ -210,11 +217,12 @@ Result<int> test(const ToolsFlags& flags) {
   tools::ToolExecutor executor(loop.get_executor(), &service, opened.tools.get(), &Clock::machine(),
                                std::move(options));
   Result<int> failed = 0;
+  boost::json::array told;
   const auto body = [&]() -> asio::awaitable<void> {
     auto started = co_await service.start();
     if (!started) failed = fail(started.error());
     for (std::size_t i = 0; failed && i < wanted.size(); ++i) {
-      auto one = co_await run_examples(service, executor, wanted[i]);
+      auto one = co_await run_examples(service, executor, wanted[i], flags.json ? &told : nullptr);
       if (one) {
         failed = *failed + *one;
       } else {
@@ -228,6 +236,7 @@ Result<int> test(const ToolsFlags& flags) {
   asio::co_spawn(loop, body, asio::detached);
   loop.run();
   if (!failed) return fail(failed.error());
+  if (flags.json) fmt::print("{}\n", boost::json::serialize(boost::json::object{{"examples", told}}));
   return *failed == 0 ? 0 : 1;
 }
 
@@ -259,6 +268,7 @@ Action define_tools(Command& top) {
   making.add_option("--directory", flags->directory, "Where to").with_default_shown();
   Command testing = add("test", "Run the examples of tools in a fresh sandbox, without a daemon", test);
   testing.add_option("NAME", flags->names, "Which; all if none is named");
+  testing.add_flag("--json", flags->json, "As JSON");
   return [flags = std::move(flags), bodies = std::move(bodies)] {
     int status = 0;
     for (const auto& [sub, body] : bodies) {
