@@ -79,6 +79,7 @@ Json create_body(const CreateOptions& options) {
   set_if(body, "on_expiry", options.on_expiry);
   set_if(body, "auto_resume", options.auto_resume);
   set_if(body, "public_ports", options.public_ports);
+  set_if(body, "required_walls", options.required_walls);
   set_if(body, "skills", options.skills);
   set_if(body, "metadata", options.metadata);
   set_if(body, "env", options.env);

@@ -36,6 +36,8 @@ constexpr std::array kByCode{
     Row{"invalid_argument", "correct the field that the error names", raise<InvalidArgumentError>},
     Row{"not_found", "check the name or id; what belongs to another tenant is not found either",
         raise<NotFoundError>},
+    Row{"method_not_allowed", "the service and this library are of different versions: use those that fit",
+        raise<MethodNotAllowedError>},
     Row{"already_exists", "choose another name, or remove what is there first", raise<AlreadyExistsError>},
     Row{"not_a_directory", "a part of the path is a file", raise<NotADirectoryError>},
     Row{"is_a_directory", "the path is a directory; name a file, or use list() or remove(Tree::yes)",

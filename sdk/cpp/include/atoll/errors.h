@@ -169,6 +169,7 @@ class InternalError : public ServiceError {
   };
 ATOLL_ERROR_OF_CODE(InvalidArgumentError, UserError)
 ATOLL_ERROR_OF_CODE(NotFoundError, UserError)
+ATOLL_ERROR_OF_CODE(MethodNotAllowedError, UserError)
 ATOLL_ERROR_OF_CODE(AlreadyExistsError, UserError)
 ATOLL_ERROR_OF_CODE(NotADirectoryError, UserError)
 ATOLL_ERROR_OF_CODE(IsADirectoryError, UserError)

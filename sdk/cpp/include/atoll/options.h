@@ -84,6 +84,7 @@ struct CreateOptions {
   std::optional<std::string> on_expiry;  ///< destroy or pause
   std::optional<bool> auto_resume;
   std::optional<bool> public_ports;
+  std::vector<std::string> required_walls;  ///< names of isolation.walls; refused where one cannot be had
   std::vector<std::string> skills;
   Variables metadata;
   Variables env;

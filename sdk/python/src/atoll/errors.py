@@ -130,6 +130,10 @@ class NotFoundError(UserError):
     hint = "check the name or id; what belongs to another tenant is not found either"
 
 
+class MethodNotAllowedError(UserError):
+    hint = "the service and this package are of different versions: use those that fit"
+
+
 class AlreadyExistsError(UserError):
     hint = "choose another name, or remove what is there first"
 
@@ -214,6 +218,7 @@ class InternalServiceError(InternalError):
 BY_CODE: Mapping[str, Type[ServiceError]] = {
     "invalid_argument": InvalidArgumentError,
     "not_found": NotFoundError,
+    "method_not_allowed": MethodNotAllowedError,
     "already_exists": AlreadyExistsError,
     "not_a_directory": PathNotADirectoryError,
     "is_a_directory": PathIsADirectoryError,

@@ -60,15 +60,18 @@ class SandboxClient:
                      extend_on_use: Optional[bool] = None, on_expiry: Optional[str] = None,
                      auto_resume: Optional[bool] = None, public_ports: Optional[bool] = None,
                      skills: Optional[Sequence[str]] = None, storage: Optional[str] = None,
-                     image: Optional[str] = None, fallback: Optional[Sequence[str]] = None) -> Session:
+                     image: Optional[str] = None, fallback: Optional[Sequence[str]] = None,
+                     required_walls: Optional[Sequence[str]] = None) -> Session:
         """`provider` is one that capabilities() names, or auto; `fallback` names others that will do, in this order.
-        `image` is for providers that run images."""
+        `image` is for providers that run images. `required_walls` names walls of the isolation without which there is to be
+        no session."""
         body = given(provider=provider, environment=environment, agent=agent, metadata=metadata, limits=limits,
                      policy=policy, network=network, ttl_seconds=ttl_seconds, env=env,
                      snapshot=snapshot.snapshot_id if isinstance(snapshot, Snapshot) else snapshot,
                      extend_on_use=extend_on_use, on_expiry=on_expiry, auto_resume=auto_resume,
                      public_ports=public_ports, skills=None if skills is None else [*skills], storage=storage, image=image,
-                     fallback=None if fallback is None else [*fallback])
+                     fallback=None if fallback is None else [*fallback],
+                     required_walls=None if required_walls is None else [*required_walls])
         answer = self._transport.json("POST", "/api/sessions", body=body)
         return Session(self._transport, parse(SessionInfo.from_json, answer, "session"))
 
