@@ -68,6 +68,7 @@ std::vector<ListValue> expand_list(ShellRunner& shell, const std::string& name,
       values.push_back({true, item.append, std::move(key), std::move(text)});
       continue;
     }
+    // Either all items of an associative list have keys, or none (then they are keys and values in turn).
     if (assoc && any_index) {
       shell.error(
           fmt::format("{}: {}: must use subscript when assigning associative array", name, item.value.raw));
@@ -88,6 +89,7 @@ void Variables::begin_list(Variable& variable, bool append, bool assoc) {
     std::int64_t held = 0;
     for (const auto& [index, text] : *variable.array)
       held += static_cast<std::int64_t>(text.size()) + element_bytes;
+    // What the array held is given back before the new items are charged: a=(...) in a loop does not add up.
     shell_.machine().charge_memory(-held);
     variable.value.clear();
     if (assoc)
@@ -107,6 +109,7 @@ bool Variables::assign_compound(const std::string& name, const std::vector<Array
   bool assoc = target.is(attr::assoc);
   bool any_index =
       std::any_of(items.begin(), items.end(), [](const ArrayItem& item) { return item.has_index; });
+  // Everything is expanded first: a=("${a[@]}" x) reads the array that it replaces.
   std::vector<ListValue> values = expand_list(shell_, name, items, assoc, any_index);
   Variable* variable = find_edit(name);
   if (!variable) return false;
@@ -120,6 +123,7 @@ bool Variables::assign_compound(const std::string& name, const std::vector<Array
     return true;
   }
   std::int64_t next = 0;
+  // +=( ) goes on behind the largest index.
   if (!assoc && append && !variable->array->empty()) next = variable->array->rbegin()->first + 1;
   for (ListValue& value : values) {
     if (assoc) {

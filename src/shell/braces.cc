@@ -83,6 +83,7 @@ Word word_of(const Units& units, const std::string& raw) {
   return out;
 }
 
+// Empty if something is not plain text: $a..$b is no range, since braces come before parameters.
 std::string text_of(const Units& units, std::size_t from, std::size_t to) {
   std::string out;
   for (std::size_t i = from; i < to; ++i) {
@@ -101,6 +102,7 @@ class Braces {
     std::size_t open = 0, close = 0;
     std::vector<std::size_t> commas;
     std::vector<std::string> sequence;
+    // Deeper nesting stays text; it recurses once for each level.
     if (too_many || depth_ > 200 || !find(units, open, close, commas, sequence)) return {units};
     ++depth_;
     std::vector<Units> middles;
@@ -127,6 +129,7 @@ class Braces {
     std::vector<Units> tails = expand(rest);
     std::vector<Units> out;
     std::uint64_t units_made = 0;
+    // Counted before anything is built: {a,b}{a,b}... doubles with every pair.
     for (const Units& middle : middles) units_made += (middle.size() + head.size()) * tails.size();
     for (const Units& tail : tails) units_made += tail.size() * middles.size();
     if (units_made > units_max || middles.size() * tails.size() > limit_ ||
@@ -151,6 +154,7 @@ class Braces {
   bool find(const Units& units, std::size_t& open, std::size_t& close, std::vector<std::size_t>& commas,
             std::vector<std::string>& sequence) {
     std::vector<Pair> pairs = pairs_of(units);
+    // {a} and {} are text.
     for (const Pair& pair : pairs) {
       if (pair.close == 0) continue;
       open = pair.open, close = pair.close;
@@ -213,6 +217,7 @@ class Braces {
     }
     std::int64_t step = 1, a = 0, b = 0;
     if (!third.empty() && !number(third, step)) return false;
+    // The direction follows from the ends; the sign of the step means nothing.
     if (step < 0) step = step == INT64_MIN ? 1 : -step;
     if (step == 0) step = 1;
     bool letters = first.size() == 1 && second.size() == 1 &&
@@ -224,6 +229,7 @@ class Braces {
     } else if (!number(first, a) || !number(second, b)) {
       return false;
     }
+    // Unsigned: the distance of two 64-bit numbers may not fit a signed one.
     std::uint64_t span = a < b ? static_cast<std::uint64_t>(b) - static_cast<std::uint64_t>(a)
                                : static_cast<std::uint64_t>(a) - static_cast<std::uint64_t>(b);
     std::uint64_t count = span / static_cast<std::uint64_t>(step) + 1;
@@ -231,6 +237,7 @@ class Braces {
       too_many = true;
       return false;
     }
+    // {01..10} gives all numbers the width of the longer end.
     auto padded = [](const std::string& t) {
       std::string_view digits = t;
       if (digits.starts_with('-')) digits.remove_prefix(1);

@@ -56,6 +56,7 @@ int Executor::if_(const If& command) {
     if (flow_ != Flow::none) return shell_.last().status;
     if (status == 0) return execute(*arm.body);
   }
+  // No branch taken is success.
   if (command.otherwise) return execute(*command.otherwise);
   return 0;
 }
@@ -129,6 +130,7 @@ int Executor::for_(const For& command) {
 int Executor::arith_for(const ArithFor& command) {
   shell_.calls().line = command.line;
   auto value = [&](const ArithText& text, std::int64_t otherwise) {
+    // An empty test is true, an empty step nothing; neither runs the DEBUG trap.
     if (text.constant && text.text.find_first_not_of(" \t\n") == std::string::npos) return otherwise;
     debug_trap(command);
     if (shell_.option(Opt::xtrace))
@@ -144,6 +146,7 @@ int Executor::arith_for(const ArithFor& command) {
       shell_.machine().charge_iteration();
       status = execute(*command.body);
       if (loop_should_end()) return shell_.last().status;
+      // The trap and messages of the step name the line of the `for`.
       shell_.calls().line = command.line;
       value(*command.step, 0);
     }
@@ -220,6 +223,7 @@ int Executor::define(const FunctionDef& command) {
   // Copied: the tree of the script may be gone when the function is called.
   function.definition = std::make_shared<FunctionDef>(command);
   function.source = shell_.origin().script_name;
+  // The file that is being read now, the innermost one.
   for (std::size_t i = shell_.calls().frames.size(); i-- > 0;) {
     if (!shell_.calls().frames[i]->source.empty()) {
       function.source = shell_.calls().frames[i]->source;
@@ -257,6 +261,7 @@ int Executor::select(const For& command) {
   if (words.empty()) return 0;
   Raised loop(loop_depth_);
   int status = 0;
+  // An empty answer shows the menu again.
   bool show = true;
   while (true) {
     shell_.machine().charge_iteration();

@@ -52,6 +52,7 @@ Variable call_stack(const ShellRunner& shell, std::string_view name) {
   }
   bool from_file = shell.origin().script_name != "environment" && !shell.origin().script_name.empty();
   if (!names.empty()) {
+    // bash -c has no frame called main, a script file has.
     if (from_file) {
       names.push_back("main");
       sources.push_back(shell.origin().script_name);
@@ -62,6 +63,7 @@ Variable call_stack(const ShellRunner& shell, std::string_view name) {
     lines.push_back("0");
   }
   if (name == "FUNCNAME") {
+    // Outside of functions FUNCNAME is declared and unset.
     if (!any_function) {
       Variable none;
       none.attrs = attr::array;
@@ -135,6 +137,8 @@ Variable epoch_realtime(ShellRunner& shell) {
 
 Variable next_random(ShellRunner& shell) {
   std::uint64_t& random = shell.variables().specials().random;
+  // A linear congruential generator (Knuth's constants): the same seed gives the same sequence, as scripts
+  // expect. Its high bits are the good ones.
   random = random * 6364136223846793005ULL + 1442695040888963407ULL;
   return scalar_value(std::to_string((random >> 33) & 0x7FFF), attr::integer);
 }
@@ -211,6 +215,7 @@ std::optional<Variable> computed_variable(ShellRunner& shell, std::string_view n
   if (name.empty() || ((name[0] < 'A' || name[0] > 'Z') && name != "_")) return std::nullopt;
   const Computed* row = std::ranges::lower_bound(computed_table, name, {}, &Computed::name);
   if (row == std::end(computed_table) || row->name != name) return std::nullopt;
+  // Set only by bash -c.
   if (name == "BASH_EXECUTION_STRING" && shell.origin().execution_string.empty()) return std::nullopt;
   return row->value(shell);
 }
@@ -219,6 +224,7 @@ std::string option_letters(const ShellRunner& shell) {
   std::string out;
   for (std::size_t i = 0; i < opt_rows.size(); ++i)
     if (opt_rows[i].letter && shell.options().set[i]) out += opt_rows[i].letter;
+  // The order of bash's $-: lower case, upper case, then i and c.
   std::sort(out.begin(), out.end(), [](char a, char b) {
     bool upper_a = std::isupper(static_cast<unsigned char>(a)),
          upper_b = std::isupper(static_cast<unsigned char>(b));

@@ -41,6 +41,7 @@ bool Condition::holds(const CondNode& node) {
       return !text.empty();
     }
     case Kind::group: return holds(*node.a);
+    // A malformed expression is neither true nor false: ! does not turn it into success.
     case Kind::not_: return !holds(*node.a) && !failed_;
     case Kind::and_: return holds(*node.a) && holds(*node.b);
     case Kind::or_: return holds(*node.a) || holds(*node.b);
@@ -65,6 +66,7 @@ bool Condition::binary(const CondNode& node) {
   if (op == "==" || op == "=" || op == "!=") {
     std::string pattern = shell_.expander().pattern(node.right);
     trace(fmt::format("{} {} {}", quote_if_needed(left), op, pattern.empty() ? "''" : pattern));
+    // In [[ ]] patterns are extended whatever extglob says.
     Restored<Options> options(shell_.options());
     shell_.options().put(Shopt::extglob, true);
     bool same = shell_.expander().matches(left, pattern, shell_.option(Shopt::nocasematch));
@@ -105,6 +107,7 @@ bool Condition::regex_match(const std::string& text, const std::string& pattern)
   std::vector<Regex::Span> spans;
   bool matched = regex->search(text, 0, spans);
   const Variable* before = shell_.variables().find("BASH_REMATCH");
+  // bash keeps a read-only BASH_REMATCH without a word.
   if (before && before->is(attr::readonly)) return matched;
   std::vector<std::string> groups;
   for (const Regex::Span& span : spans)

@@ -18,6 +18,8 @@ std::string Executor::current_command() const {
 
 void Executor::drop_argument_assigns(std::size_t count) {
   auto& assigns = argument_assigns_;
+  // Builtins that run their arguments as a command (command, builtin) shift the words; what is known about
+  // them shifts, too.
   if (assigns.size() > count)
     assigns.erase(assigns.begin(), assigns.begin() + static_cast<std::ptrdiff_t>(count));
 }
@@ -35,6 +37,7 @@ int Executor::run_script(std::string text, std::string_view name, int first_line
   if (text.size() > shell_.machine().limits.script_bytes) shell_.machine().stop_limit(Limit::script_bytes);
   Parser parser(std::move(text), shell_.parser_context(), first_line);
   std::size_t frames = shell_.calls().frames.size();
+  // An abandoned command may leave loops and conditions in the middle: these are what they were.
   int loops = loop_depth_;
   int quiet = no_errexit_;
   while (true) {
@@ -49,6 +52,7 @@ int Executor::run_script(std::string text, std::string_view name, int first_line
       return shell_.last().status = failure.status;
     }
     if (!command) break;
+    // set -n goes on parsing, to find syntax errors.
     if (shell_.option(Opt::noexec) && !shell_.origin().interactive) continue;
     try {
       execute(*command);
@@ -78,6 +82,7 @@ int Executor::run_script(std::string text, std::string_view name, int first_line
 int Executor::finish_subshell(const std::function<int()>& body) {
   Machine& machine = shell_.machine();
   auto outer = machine.process;
+  // Started in the background it has a process already.
   if (!shell_.process()) shell_.set_process(machine.new_process());
   std::shared_ptr<Process> self = shell_.process();
   self->fiber = machine.scheduler.current();
@@ -105,6 +110,7 @@ int Executor::finish_subshell(const std::function<int()>& body) {
       shell_.report(failure, "");
       shell_.last().status = 1;
     }
+    // `exit` ended the body; the traps still run.
     flow_ = Flow::none;
     shell_.traps().run_pending();
     shell_.traps().run_exit();
@@ -125,6 +131,7 @@ int Executor::eval(std::string text) {
   Raised guard(shell_.calls().depth);
   int at = shell_.calls().line;
   int status = run_script(std::move(text), "eval", shell_.calls().line > 0 ? shell_.calls().line : 1);
+  // Lines inside an eval count on from the line of the eval; behind it they are the script's again.
   if (flow_ == Flow::none) shell_.calls().line = at;
   return status;
 }
@@ -147,6 +154,7 @@ int Executor::source(const std::string& path, std::string text, const Args* args
   int at = shell_.calls().line;
   Finally undo([&] {
     shell_.variables().pop_frames_to(frames);
+    // `set --` in a sourced file replaces the caller's arguments for good, unless the file was given its own.
     if (own_args && shell_.calls().args == given) shell_.calls().args = before;
     shell_.calls().line = at;
   });
@@ -162,6 +170,7 @@ int Executor::call_function(const Function& found, const Args& args) {
   // A copy: the body may redefine or unset the function while it runs.
   Function function = found;
   check_depth(96 * 1024);
+  // A look-up costs little, and hardly any script sets it.
   if (shell_.variables().find("FUNCNEST")) {
     auto limit = arith::plain_number(shell_.variables().get_or_empty("FUNCNEST"));
     if (limit && *limit > 0 && shell_.calls().depth >= *limit)
@@ -198,6 +207,7 @@ int Executor::call_function(const Function& found, const Args& args) {
   shell_.last().status = execute(*function.definition->body);
   if (flow_ == Flow::return_) flow_ = Flow::none;
   if (shell_.traps().active(trap_return)) shell_.traps().run(trap_return, shell_.last().status);
+  // break outside of a loop of its own has no effect.
   if (flow_ == Flow::break_ || flow_ == Flow::continue_) flow_ = Flow::none;
   return shell_.last().status;
 }
@@ -239,6 +249,7 @@ int Executor::execute_inner(const Node& command) {
   if (command.redirects.empty()) return compound(command);
   std::size_t opened = shell_.jobs().substitutions();
   Finally close_substitutions([&] { shell_.jobs().finish_substitutions(opened); });
+  // A compound command's redirections hold for all of it and are undone however it ends.
   SavedFiles saved;
   Finally undo([&] { shell_.descriptors().restore(saved); });
   if (!shell_.redirections().apply(command.redirects, &saved)) {
@@ -270,6 +281,7 @@ int Executor::compound(const Node& command) {
 void Executor::after(int status) {
   // In a condition, before && or ||, or behind `!`: a failure there is an answer.
   if (no_errexit_ > 0) return;
+  // The trap runs first and may itself exit.
   if (shell_.traps().active(trap_err) && !shell_.traps().in_condition()) shell_.traps().run(trap_err, status);
   if (flow_ == Flow::none && shell_.option(Opt::errexit)) {
     flow_ = Flow::exit;

@@ -24,6 +24,8 @@ bool special_in_pattern(char c) {
     case '|':
     case '-':
     case '^':
+    // A quoted character that means something in a pattern carries a mark before it until the word is done; a
+    // mark in the text itself is marked, too.
     case quote_mark: return true;
     default: return false;
   }
@@ -86,6 +88,7 @@ void Expansion::unquoted(std::string_view text) {
   }
 }
 
+// Ends the field. `started_` tells an empty field that was quoted ("") from none.
 void Expansion::boundary() {
   if (text_.empty() && !started_) return;
   done_.push_back(std::move(text_));
@@ -170,6 +173,7 @@ void Expansion::literal(std::string_view text, bool first, bool last, bool split
     }
   }
   if (colons) {
+    // In assignments a tilde expands behind every colon as well: PATH=~/bin:~/sbin.
     std::size_t colon;
     while ((colon = text.find(":~")) != std::string_view::npos) {
       unquoted(text.substr(0, colon + 1));
@@ -205,6 +209,7 @@ void Expansion::part(const Part& p, bool in_quotes, bool split_literals) {
     case PartKind::literal: literal(p.text, false, true, split_literals); break;
     case PartKind::quoted: quoted(p.text); break;
     case PartKind::dquote:
+      // "" is a word, "$@" without arguments is none: only the parts inside know.
       if (p.children.empty()) started_ = true;
       parts(p.children, true, false);
       break;
@@ -227,6 +232,7 @@ void Expansion::command(const Part& p, bool in_quotes) {
     shell_.last().substitution = 0;
   }
   text.resize(strip_newlines(text));
+  // bash drops NUL bytes and says so.
   if (text.find('\0') != std::string::npos) {
     shell_.error("warning: command substitution: ignored null byte in input");
     std::erase(text, '\0');
@@ -239,6 +245,7 @@ void Expansion::process(const Part& p) {
   bool reads = p.direction == '<';  // the command line reads what the process writes
   OpenFilePtr ours = reads ? ends.first : ends.second;
   OpenFilePtr theirs = reads ? ends.second : ends.first;
+  // Each end must have one owner, or a reader would never see the end of the file.
   ends = {};
   int fd = 63;
   // From 63 downwards, as bash does: the number is seen in /dev/fd/63.
@@ -270,6 +277,8 @@ void Expansion::emit(Value& value, bool in_quotes) {
   const std::string& ifs = shell_.variables().ifs();
   bool join = mode_ == Mode::single || (in_quotes && value.star);
   if (join) {
+    // "$*" is joined by the first character of IFS, and by nothing if IFS is empty; $@ where only one word
+    // can be is joined by blanks.
     std::string separator = value.star ? ifs.substr(0, ifs.empty() ? 0 : utf8::sequence(ifs)) : " ";
     std::string joined;
     for (std::size_t i = 0; i < value.items.size(); ++i) {
@@ -331,6 +340,7 @@ void Expansion::finish(std::vector<std::string>& out) {
   boundary();
   bool extended = shell_.option(Shopt::extglob);
   for (std::string& field : done_) {
+    // Most fields have no unquoted pattern character: they do not touch the filesystem.
     bool live = false;
     if (!shell_.option(Opt::noglob)) {
       for (std::size_t i = 0; i < field.size() && !live; ++i) {

@@ -18,6 +18,7 @@ bool Expander::matches(const std::string& text, const std::string& pattern, bool
 }
 
 namespace {
+// A word that is itself whatever the variables and options are: most words of a script.
 bool trivially_literal(const Word& word) {
   if (word.parts.size() != 1 || word.braces) return false;
   const Part& part = word.parts[0];
@@ -41,6 +42,7 @@ const std::string* Expander::plain_value(const Word& word) {
   if (!variable || !variable->set || variable->is(attr::nameref | attr::array | attr::assoc)) return nullptr;
   if (in_quotes) return &variable->value;
   const std::string& value = variable->value;
+  // An empty value is no word at all; a long one is likely to need splitting, and would be looked at twice.
   if (value.empty() || value.size() > 64) return nullptr;
   const std::string& separators = shell_.variables().ifs();
   for (char c : value)
@@ -92,6 +94,7 @@ std::string Expander::single(const Word& word) {
 std::string Expander::assignment(const Word& word) {
   if (trivially_literal(word)) return word.parts[0].text;
   if (const std::string* value = plain_value(word)) return *value;
+  // i=$((i+1)) without a detour through an Expansion.
   if (word.parts.size() == 1 && word.parts[0].kind == PartKind::arith)
     return std::to_string(evaluate(*word.parts[0].arith));
   Expansion expansion(shell_, Expansion::Mode::single);
@@ -149,6 +152,7 @@ std::string Expander::text(const std::string& text) {
     shell_.abandon(failure.message);
   }
   Expansion expansion(shell_, Expansion::Mode::single);
+  // Quotes inside are plain characters, and nothing is split.
   expansion.quoted_all = true;
   expansion.word(word);
   return expansion.plain();
@@ -176,12 +180,14 @@ std::int64_t Expander::evaluate(const ArithText& text) {
       return arith::evaluate(*text.parsed, shell_.variables());
     }
     std::string expanded = arith_text(text);
+    // The tree is kept for as long as the expanded text is the same, as it is in most loops.
     if (!text.parsed || text.parsed_from != expanded) {
       auto parsed = arith::parse(expanded);
       text.parsed = parsed;
       text.parsed_from = expanded;
       return arith::evaluate(*parsed, shell_.variables());
     }
+    // Held here: evaluating may come back to this very expression and replace what is kept.
     auto parsed = text.parsed;
     return arith::evaluate(*parsed, shell_.variables());
   } catch (const arith::Error& failure) {
@@ -213,8 +219,10 @@ std::string Expander::tilde(std::string_view name, bool& ok) {
     ok = old.has_value();
     return old.value_or("");
   }
+  // The machine has these two users and no table of them.
   if (name == "root") return "/root";
   if (name == "user") return "/home/user";
+  // ~2 and ~-1 are entries of the directory stack, counted from either end.
   bool digits = !name.empty();
   std::string_view number = name;
   if (number[0] == '+' || number[0] == '-') number.remove_prefix(1);

@@ -29,6 +29,7 @@ constinit thread_local const char* stack_lowest = nullptr;
 
 namespace {
 
+// A page below each stack that faults, should a recursion miss its check of stack_left().
 constexpr std::size_t guard_bytes = 4096;
 
 // The address sanitizer must know which stack is in use. `low` null: the stack that run() was called on.
@@ -44,8 +45,8 @@ struct Switch {
   static inline thread_local const void* outer_low = nullptr;
   static inline thread_local std::size_t outer_size = 0;
 
-  // While a context is made its first frame is entered already. The sanitizer must not put that frame among
-  // those of whoever makes it: they go when he ends.
+  // Making a context already enters its first frame. The sanitizer must record that frame for the new stack:
+  // recorded for the maker's stack it would be forgotten when the maker returns.
   class Making {
    public:
     Making(const char* low, std::size_t size) { __sanitizer_start_switch_fiber(&kept_, low, size); }
@@ -97,6 +98,7 @@ class StackPool {
         return out;
       }
     }
+    // MAP_NORESERVE: address space is taken, memory only for the pages that are used.
     void* low = mmap(nullptr, bytes_ + guard_bytes, PROT_READ | PROT_WRITE,
                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
     if (low == MAP_FAILED) throw std::bad_alloc();
@@ -193,11 +195,13 @@ Fiber* Scheduler::spawn(std::function<void()> body, bool root) {
   fiber->stack_size_ = stack.size - guard_bytes;
   {
     [[maybe_unused]] Switch::Making making(fiber->stack_low_, fiber->stack_size_);
-    // Given as a value: of one that is named the fiber would keep a reference, to a frame that is gone when
-    // it ends.
+    // Passed as a temporary: of a named callable the fiber would keep a reference to this function's frame,
+    // which is gone when the fiber ends.
     fiber->context_ = ctx::fiber(std::allocator_arg, ctx::preallocated(stack.sp, stack.size, stack),
                                  PooledStack{root}, [this, fiber](ctx::fiber&& out) {
                                    Switch::arrive(nullptr, true);
+                                   // `out` is whoever resumed this fiber; it is replaced at every switch, and
+                                   // suspend() goes back through it.
                                    out_ = &out;
                                    if (!ending_) (void)runs_to_its_end(fiber->body_);
                                    fiber->body_ = nullptr;
@@ -213,6 +217,7 @@ Fiber* Scheduler::spawn(std::function<void()> body, bool root) {
 }
 
 void Scheduler::resume(Fiber* fiber) {
+  // Scripts run inside scripts (a command that starts a shell): the outer fiber's bound comes back.
   const char* outer_lowest = std::exchange(stack_lowest, fiber->stack_low_);
   current_ = fiber;
   fiber->queued_ = false;
@@ -226,6 +231,7 @@ void Scheduler::resume(Fiber* fiber) {
   Switch::arrive(outer, false);
   current_ = nullptr;
   stack_lowest = outer_lowest;
+  // Here, on another stack: a fiber cannot free the stack that it runs on.
   if (fiber->done_) reap(fiber);
 }
 
@@ -233,10 +239,12 @@ void Scheduler::suspend() {
   Fiber* self = current_;
   ctx::fiber* mine = out_;
   Switch::leave(&self->sanitizer_stack_, nullptr, 0);
+  // The context that comes back is the resumer's, which may differ each time.
   *mine = std::move(*mine).resume();
   Switch::arrive(self->sanitizer_stack_, true);
   out_ = mine;
   current_ = self;
+  // Unwinding runs the destructors on the fiber's stack; without it they would never run.
   if (ending_) throw Ended{};
 }
 
@@ -259,6 +267,7 @@ void Scheduler::run(Fiber* root, const std::function<bool(SteadyTime)>& idle) {
     if (ready_.empty()) {
       SteadyTime next = SteadyTime::max();
       for (Fiber* fiber : timed_) next = std::min(next, fiber->wake_at_);
+      // Nothing can run: the machine sleeps, or finds that nothing ever will.
       if (!idle(next)) return;
       continue;
     }
@@ -272,6 +281,7 @@ void Scheduler::end_all() {
   ending_ = true;
   ready_.clear();
   timed_.clear();
+  // The newest first: it may use what an older one owns.
   while (!fibers_.empty()) resume(fibers_.back().get());
   ready_.clear();
   timed_.clear();
@@ -283,6 +293,7 @@ bool Scheduler::has(const Fiber* fiber) const {
 }
 
 void Scheduler::wait(WaitQueue& queue) {
+  // The queue may be woken and dropped before this fiber runs again; remove() then finds nothing.
   queue.add(current_);
   current_->waiting_ = true;
   Fiber* self = current_;
@@ -308,6 +319,7 @@ void Scheduler::yield() {
 
 void Scheduler::wake(Fiber* fiber) {
   std::erase(timed_, fiber);
+  // A fiber is queued at most once, and one that runs is not woken.
   if (fiber->queued_ || !fiber->waiting_) return;
   fiber->queued_ = true;
   ready_.push_back(fiber);

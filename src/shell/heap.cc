@@ -39,12 +39,14 @@ HeapMeter::Quiet::~Quiet() {
 }
 
 void HeapMeter::allocating(std::size_t size) {
+  // While an exception is in flight another one would end the process.
   if (!meter || size < large || quiet || std::uncaught_exceptions() > 0) return;
   std::uint64_t held = size > UINT64_MAX / 2 ? UINT64_MAX : used() + size;
   if (held > meter->limit_) meter->exceeded_(meter->context_, held);
 }
 
 void HeapMeter::allocated(void* memory) {
+  // The usable size is asked from malloc both times, so that nothing need be stored beside the memory.
   if (meter) meter->used_ += static_cast<std::int64_t>(malloc_usable_size(memory));
 }
 
@@ -57,6 +59,7 @@ void HeapMeter::freed(void* memory) {
 namespace {
 
 void* take(std::size_t size) noexcept {
+  // operator new must give a distinct address even for nothing.
   void* memory = std::malloc(size == 0 ? 1 : size);
   if (memory) atl::shell::HeapMeter::allocated(memory);
   return memory;

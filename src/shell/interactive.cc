@@ -27,6 +27,7 @@ std::size_t word_begin(std::string_view line, std::string& text) {
   return begin;
 }
 
+// Whether a command may stand behind `before`: at the beginning, behind an operator or a keyword.
 bool command_position(std::string_view before) {
   std::size_t last = before.find_last_not_of(" \t");
   if (last == std::string_view::npos) return true;
@@ -64,6 +65,7 @@ Completion complete(const SandboxShell& shell, std::string_view line) {
   out.word = word_begin(line, typed);
   std::set<std::string> found;
   std::size_t slash = typed.rfind('/');
+  // Names of commands first; without one, and with a slash, names of files.
   if (slash == std::string::npos && command_position(line.substr(0, out.word)))
     for (const std::string& name : shell.command_names())
       if (name.starts_with(typed)) found.insert(completion_escaped(name));
@@ -72,6 +74,7 @@ Completion complete(const SandboxShell& shell, std::string_view line) {
     std::string start = typed.substr(directory.size());
     for (const auto& [name, is_directory] : shell.names_in(directory)) {
       if (!name.starts_with(start) || (start.empty() && name.starts_with('.'))) continue;
+      // A leading ~ must stay unescaped to mean the home directory.
       std::string shown =
           completion_escaped(directory.starts_with('~') ? directory.substr(1) + name : directory + name);
       found.insert((directory.starts_with('~') ? "~" : "") + shown + (is_directory ? "/" : ""));
@@ -111,6 +114,7 @@ std::vector<std::pair<std::string, bool>> SandboxShell::names_in(std::string_vie
 }
 
 std::string SandboxShell::prompt(const std::string& name) const {
+  // In a copy, so that a prompt with a command substitution changes nothing in the shell.
   Executed done = fork(*fs_)->execute("printf %s \"${" + name + "@P}\"");
   return done.out;
 }

@@ -96,6 +96,8 @@ class Loan {
 
 }  // namespace
 
+// What was read ahead and not used goes back, so that the next command on the same input (head -1; cat) finds
+// it.
 ClaimedInput::~ClaimedInput() {
   if (file_ && at_ < block_.size()) file_->give_back(claim_, block_.substr(at_));
 }

@@ -19,6 +19,8 @@ namespace atl::shell {
 
 namespace {
 
+// Steps between two looks at the clocks, the heap and cancellation: rare enough to cost nothing, often enough
+// for answers within milliseconds.
 constexpr std::uint64_t check_every = 1 << 16;
 
 std::int64_t thread_cpu_ns() {
@@ -38,6 +40,7 @@ bool too_much(const Machine& machine, std::uint64_t held) {
 Machine::Machine(vfs::FileSystem& filesystem, const Limits& l, const Clock& c)
     : fs(filesystem), clock(c), limits(l) {
   process = std::make_shared<Process>();
+  // Numbers are the machine's own: a script sees none of the service's processes.
   process->pid = 1000;
   process->parent = 1;
   processes[process->pid] = process;
@@ -53,6 +56,7 @@ const Regex* Machine::regex(const std::string& pattern, bool ignore_case) {
   auto compiled = Regex::compile(pattern, Syntax::extended, options);
   if (!compiled) return nullptr;
   charge(pattern.size() * 16 + 256);
+  // A loop uses few expressions; who uses many gains nothing from a larger cache.
   if (regexes_.size() >= 16) regexes_.clear();
   return regexes_.emplace(std::move(key), std::make_unique<Regex>(std::move(*compiled))).first->second.get();
 }
@@ -81,6 +85,7 @@ std::string Machine::stop_message() const {
 
 void Machine::stop_limit(Limit which) {
   if (stopped_by_ == Limit::none) stopped_by_ = which;
+  // Whatever runs next comes to check() with its first step and ends, too.
   next_check_ = 0;
   StoppedBy stop;
   stop.status = status_of(stopped_by_);
@@ -124,6 +129,8 @@ void Machine::check() {
   if (cpu - cpu_started_ns_ > limits.cpu_time.count()) stop_limit(Limit::cpu_time);
   if (!alarms_.empty()) ring_alarms(now);
   if (attention_) notice_signals();
+  // Others wait for their turn: the interpreter yields at the next command boundary, where no half-done state
+  // is on the stack.
   slice_over_ = scheduler.can_run();
 }
 
@@ -152,6 +159,8 @@ void Machine::charge_output(std::size_t bytes) {
 
 // Ends the process that runs now if a signal for it, or for one that waits for it, asks for that.
 void Machine::notice_signals() {
+  // A subshell in the foreground runs on its caller's fiber: a signal for the caller ends both, if somebody
+  // else sent it.
   for (Process* each = process.get(); each; each = each->caller)
     if ((each == process.get() || each->struck) && each->pending.any()) strike(*each);
   attention_ = std::any_of(processes.begin(), processes.end(), [](const auto& entry) {
@@ -183,6 +192,7 @@ void Machine::wait(WaitQueue& queue) {
 }
 
 bool Machine::wait_until(WaitQueue& queue, SteadyTime when) {
+  // Other fibers run meanwhile and set `process` to theirs.
   auto mine = process;
   if (when == SteadyTime::max())
     scheduler.wait(queue);
@@ -208,6 +218,7 @@ void Machine::sleep(Duration how_long) {
   while (std::chrono::steady_clock::now() < until) {
     wait_until(nothing, until);
     bool handled = false;
+    // A signal with a trap ends the sleep, so that the trap runs; signals without one have thrown already.
     for (std::size_t i = 1; i <= signal_max; ++i) handled |= process->pending[i] && process->handled[i];
     if (handled) return;
   }
@@ -234,11 +245,13 @@ bool Machine::idle(SteadyTime next) {
   if (next == SteadyTime::max() && !scheduler.any_ready()) {
     if (stopped_by_ == Limit::none) stopped_by_ = Limit::deadlock;
     wake_everybody();
+    // Every wait was ended once by the deadlock. If all fibers wait again none of them can be helped.
     if (standstill_) return false;
     standstill_ = true;
     return true;
   }
   if (next > now && !scheduler.any_ready())
+    // At most two milliseconds at a time: nobody wakes this thread when the script is canceled.
     std::this_thread::sleep_for(std::min<Duration>(next - now, std::chrono::milliseconds(2)));
   return true;
 }
@@ -271,9 +284,11 @@ std::shared_ptr<Process> Machine::new_process() {
   out->pid = next_pid++;
   out->parent = process ? process->pid : 1;
   if (process) {
+    // Until it gets a fiber of its own it runs on its parent's.
     out->fiber = process->fiber;
     out->ignored = process->ignored;
   }
+  // The table holds weak references; those of ended processes are swept now and then.
   if (processes.size() > 64)
     std::erase_if(processes, [](const auto& entry) { return entry.second.expired(); });
   processes[out->pid] = out;
@@ -329,6 +344,7 @@ void Machine::finished(Process& done, int status) {
 }
 
 void Machine::spawn(std::shared_ptr<Process> child, std::function<void()> body) {
+  // This is where a fork bomb ends.
   if (scheduler.live() >= limits.processes) stop_limit(Limit::processes);
   child->fiber = scheduler.spawn([this, child, body = std::move(body)] {
     process = child;
@@ -345,6 +361,8 @@ void Machine::run(std::function<void()> body) {
       },
       true);
   root->fiber = fiber;
+  // Regular expressions and patterns are used by code that knows no machine; what they cost is charged to the
+  // one that runs on this thread.
   RegexScope regex({.memory_bytes = limits.regex_bytes,
                     .steps = limits.regex_steps,
                     .exceeded = [this] { stop_limit(Limit::regex_steps); },
@@ -383,6 +401,7 @@ void Machine::drain(Duration patience) {
 
 void Machine::kill_others() {
   auto mine = process;
+  // In rounds: one that ends wakes those that waited for it.
   for (int round = 0; round < 100 && others_alive(); ++round) {
     for (auto& [pid, weak] : processes) {
       auto p = weak.lock();

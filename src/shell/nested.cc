@@ -17,6 +17,7 @@ ShellState fresh_state(ShellRunner& from) {
   VariableTable table;
   for (const auto& [name, variable] : *from.variables().table()) {
     if (!variable.is(attr::exported) || !variable.set || variable.is_array()) continue;
+    // Computed and read-only in the new shell; a variable of the name would hide them.
     if (name == "UID" || name == "EUID" || name == "PPID") continue;
     Variable copy;
     copy.attrs = attr::exported;
@@ -57,6 +58,7 @@ ShellState fresh_state(ShellRunner& from) {
   out.descriptors.cwd = from.descriptors().cwd();
   out.descriptors.umask = from.descriptors().umask();
   out.variables.specials.seconds_base = std::chrono::steady_clock::now();
+  // Another sequence than the caller's, and still the same one each time.
   out.variables.specials.random = from.variables().specials().random * 31 + 7;
   // What the caller ignores, a new shell ignores.
   for (const auto& [signal, text] : *from.traps().table())
@@ -127,6 +129,7 @@ std::optional<int> NestedShell::read_options() {
   for (; at_ < args_.size() && !args_[at_].empty() && (args_[at_][0] == '-' || args_[at_][0] == '+'); ++at_) {
     const std::string& arg = args_[at_];
     if (arg == "--" || arg == "-") {
+      // There are no start-up files to read: the option and its argument are skipped.
       ++at_;
       break;
     }
@@ -176,6 +179,7 @@ std::optional<int> NestedShell::read_letters(const std::string& letters, bool on
 // -o and -O: the name is the next argument.
 std::optional<int> NestedShell::read_named_option(char letter, bool on) {
   if (at_ + 1 >= args_.size()) {
+    // bash would list the options here.
     if (letter == 'O') return 2;
     return refuse(2, fmt::format("{}: -o: option requires an argument\n", args_[0]));
   }
@@ -192,6 +196,7 @@ std::optional<int> NestedShell::find_script() {
   if (command_) {
     if (at_ >= args_.size()) return refuse(2, fmt::format("{}: -c: option requires an argument\n", args_[0]));
     text_ = args_[at_++];
+    // The first argument behind the command is $0.
     if (at_ < args_.size()) state_.calls.arg0 = args_[at_++];
   } else if (!from_stdin_ && at_ < args_.size()) {
     if (auto over = read_script_file()) return over;
@@ -217,6 +222,7 @@ std::optional<int> NestedShell::read_script_file() {
                   fmt::format("{}: {}: {}\n", args_[0], name_, vfs::strerror(code)));
   }
   text_ = (*file)->read_all();
+  // bash's test for a binary: a NUL in the first line.
   if (text_.substr(0, text_.find('\n')).find('\0') != std::string::npos)
     return refuse(126, fmt::format("{0}: {0}: cannot execute binary file\n", name_));
   return std::nullopt;
@@ -227,6 +233,7 @@ int NestedShell::run() {
   if (auto over = read_options()) return *over;
   if (auto over = find_script()) return *over;
   if (interactive_) state_.options.put(Shopt::expand_aliases, true);
+  // A shell that starts itself again counts against the same depth as a function that calls itself.
   state_.calls.depth = outer_.calls().depth + 1;
   bool from_input = name_ == "stdin";
   ShellOrigin origin;

@@ -265,6 +265,7 @@ OpenFilePtr open_fifo(Machine& machine, std::uint64_t inode, bool read, bool wri
     machine.fifos[inode] = pipe;
   }
   auto out = std::make_shared<PipeEnd>(pipe, read, write);
+  // As open(2) of a FIFO: one side waits for the other; opened for both it waits for nobody.
   if (!(read && write)) pipe->wait_for_peer(write);
   return out;
 }

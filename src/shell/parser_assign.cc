@@ -20,6 +20,7 @@ bool Parser::try_assignment(Assign& out) {
     if (after == std::string::npos) return false;
     ++after;
   }
+  // Nothing is consumed until it is sure that this is an assignment: a+b and a[1] are words.
   bool append = after < src_.size() && src_[after] == '+';
   if (after + append >= src_.size() || src_[after + append] != '=') return false;
   std::size_t start = pos_;
@@ -64,6 +65,7 @@ void Parser::array_items(Assign& out) {
       }
     }
     item.value = word();
+    // [k]={a,b} is one value: braces are expanded in list items without a key only.
     if (item.has_index) item.value.braces = false;
     out.items.push_back(std::move(item));
   }
@@ -88,6 +90,7 @@ bool Parser::redirect_operator(Redirect& out) {
                                                 {"&>", RedirectKind::both}}};
   for (const Row& row : rows) {
     if (!looking_at(row.text)) continue;
+    // 2&>x is the word 2 and then a redirection.
     if (out.fd >= 0 && row.text[0] == '&') return false;
     out.kind = row.kind;
     if (row.kind == RedirectKind::here_doc) {
@@ -104,6 +107,7 @@ bool Parser::redirect_operator(Redirect& out) {
 bool Parser::redirect(std::vector<Redirect>& out) {
   std::size_t start = pos_;
   Redirect redirect;
+  // Digits belong to the redirection only if < or > follows directly: `echo 2 >x` prints 2.
   if (std::isdigit(static_cast<unsigned char>(peek()))) {
     std::size_t end = pos_;
     while (end < src_.size() && std::isdigit(static_cast<unsigned char>(src_[end]))) ++end;
@@ -119,6 +123,7 @@ bool Parser::redirect(std::vector<Redirect>& out) {
     redirect.fd_var = std::move(name);
     pos_ = end + 1;
   }
+  // <( ) and >( ) are process substitutions, parts of words.
   if ((peek() == '<' || peek() == '>') && peek(1) == '(') {
     pos_ = start;
     return false;
@@ -138,12 +143,14 @@ bool Parser::redirect(std::vector<Redirect>& out) {
   if (redirect.here) {
     HereDoc& doc = *redirect.here;
     for (const Part& part : redirect.target.parts) {
+      // Any quoting of the delimiter, even of one character, keeps the body as it is.
       if (part.kind != PartKind::literal) doc.quoted = true;
       if (part.kind == PartKind::dquote) {
         for (const Part& child : part.children) doc.delimiter += child.text;
       } else if (part.kind == PartKind::literal || part.kind == PartKind::quoted) {
         doc.delimiter += part.text;
       } else {
+        // <<$x: an expansion in the delimiter is not expanded; its text is the delimiter.
         doc.delimiter = redirect.target.raw;
         doc.quoted = redirect.target.raw.find_first_of("\"'\\") != std::string::npos;
         break;
@@ -194,6 +201,7 @@ void Parser::read_here_doc(HereDoc& doc) {
       body += '\n';
     }
   }
+  // The end of the script ends the body; bash warns and goes on.
   if (!ended) context_.here_document_open(doc.delimiter);
   if (!ended)
     context_.warn(line_at(pos_), "here-document at line " + std::to_string(line > 1 ? line - 1 : line) +

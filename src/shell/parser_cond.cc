@@ -81,6 +81,7 @@ std::unique_ptr<CondNode> Parser::cond_and() {
 std::unique_ptr<CondNode> Parser::cond_not() {
   Nested nested(*this);
   auto node = std::make_unique<CondNode>();
+  // !(a|b) is a pattern.
   if (cond_peek() == "!" && !(peek(1) == '(' && context_.extglob())) {
     ++pos_;
     node->kind = CondNode::Kind::not_;
@@ -107,6 +108,7 @@ std::unique_ptr<CondNode> Parser::cond_primary() {
     pos_ += token.size();
     skip_blanks();
     std::string next(cond_peek());
+    // [[ -f ]] is an error, unlike [ -f ].
     bool ends = next == "]]" || next == "&&" || next == "||" || next == ")" || next.empty();
     if (next.empty()) unexpected_end("");
     if (ends || next == "<" || next == ">") unexpected();
@@ -134,6 +136,7 @@ std::unique_ptr<CondNode> Parser::cond_primary() {
   if (op == "=~") {
     node->right = cond_regex();
   } else {
+    // The right side of a comparison is a pattern.
     node->right = word(op == "==" || op == "=" || op == "!=");
   }
   if (node->right.parts.empty() && node->right.raw.empty()) unexpected();

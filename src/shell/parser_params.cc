@@ -30,6 +30,7 @@ bool Parser::param_name(Param& param) {
 }
 
 void Parser::param_subscript(Param& param) {
+  // Only variables have elements: $1[0] is $1 and text.
   if (peek() != '[' || !name_start(param.name[0])) return;
   if (looking_at("[@]") || looking_at("[*]")) {
     param.subscript = peek(1) == '@' ? Subscript::at : Subscript::star;
@@ -39,6 +40,8 @@ void Parser::param_subscript(Param& param) {
   std::size_t from = pos_ + 1;
   param.subscript = Subscript::index;
   param.index = subscript_word();
+  // Both forms are kept: whether the subscript is a key or an expression depends on the variable, which is
+  // known only when it runs.
   param.index_arith = make_arith(text_word(from, pos_ - 1, Mode::arith));
 }
 
@@ -57,6 +60,7 @@ Word Parser::param_word(Mode mode, std::string_view stops, bool pattern) {
       std::size_t end = src_.find('\'', pos_ + 1);
       if (end != std::string::npos) shielded = end;
     }
+    // A pattern is read like an unquoted word even inside of double quotes: "${x%'*'}".
     if (!quoted || pattern) {
       if (quoted && c == '"') {
         double_quotes(out.parts);
@@ -93,6 +97,7 @@ Word Parser::param_word(Mode mode, std::string_view stops, bool pattern) {
     }
   }
   out.raw = src_.substr(start, pos_ - start);
+  // Braces in here are text: brace expansion has passed when a parameter is expanded.
   out.braces = false;
   return out;
 }
@@ -144,6 +149,7 @@ std::shared_ptr<const ArithText> Parser::slice_word(std::string_view stops) {
 
 void Parser::param_operator(Param& param, Mode mode) {
   char c = peek();
+  // ${x:-y}, not ${x: -1}: the operator follows directly.
   bool colon =
       c == ':' && std::string_view("-=?+").find(peek(1)) != std::string_view::npos && peek(1) != '\0';
   if (colon) c = peek(1);
@@ -237,6 +243,7 @@ void Parser::brace_param(std::vector<Part>& out, Mode mode) {
         return true;
       }
     }
+    // ${#} and ${#-x} are about the parameter #.
     pos_ = save;
     *param = Param();
     return false;
@@ -273,6 +280,7 @@ void Parser::brace_param(std::vector<Part>& out, Mode mode) {
   if (at_end()) unexpected_end("}");
   if (peek() != '}') {
     param->bad = true;
+    // A bad substitution is an error when it is expanded, not when it is read: skip to its end.
     int depth = 1;
     while (!at_end() && depth > 0) {
       if (peek() == '\\')

@@ -18,6 +18,8 @@ constexpr std::array<std::string_view, 14> class_names = {"alpha", "digit",  "al
                                                           "space", "blank",  "punct", "cntrl", "graph",
                                                           "print", "xdigit", "word",  "ascii"};
 
+// Beyond ASCII there is no table of classes: everything from the first letter of Latin-1 on counts as a
+// printing letter, cases as far as they are known.
 bool in_class(std::size_t which, std::uint32_t code) {
   if (code >= 0x80) {
     switch (which) {
@@ -65,6 +67,8 @@ Pattern::Pattern(std::string_view text, Flags flags) : flags_(flags) {
       literal_text_.clear();
       break;
     }
+    // Codes above Unicode's last stand for bytes that are no UTF-8, so that a pattern can match them one by
+    // one.
     if (item.code >= 0x110000)
       literal_text_ += static_cast<char>(item.code - 0x110000);
     else
@@ -75,6 +79,7 @@ Pattern::Pattern(std::string_view text, Flags flags) : flags_(flags) {
 // Whether the group whose content begins at `at` ends: without that its beginning is plain text.
 bool Pattern::closes(std::string_view text, std::size_t at) {
   std::size_t start = at;
+  // Brackets are read only to skip them; the sets that this makes are dropped again.
   std::size_t sets = sets_.size();
   int open = 1;
   for (Item ignored; at < text.size() && open > 0;) {
@@ -115,6 +120,7 @@ Pattern::Sequence Pattern::parse(std::string_view text, std::size_t& at, int dep
     }
     if (c == '*') {
       ++at;
+      // ** matches what * matches, and costs a loop more for each star.
       if (!out.empty() && out.back().kind == Kind::star) continue;
       item.kind = Kind::star;
     } else if (c == '?') {
@@ -137,12 +143,14 @@ Pattern::Sequence Pattern::parse(std::string_view text, std::size_t& at, int dep
 
 bool Pattern::parse_set(std::string_view text, std::size_t& at, Item& item) {
   std::size_t i = at + 1;
+  // Without this "[[[[..." would be read to its end at every bracket.
   if (text.find(']', i) == std::string_view::npos) return charge((text.size() - i) / 64), false;
   Set set;
   if (i < text.size() && (text[i] == '!' || text[i] == '^')) set.negated = true, ++i;
   bool first = true;
   while (true) {
     if (i >= text.size()) return false;
+    // A ] that comes first is a member: []abc].
     if (text[i] == ']' && !first) break;
     first = false;
     if (text[i] == '[' && i + 1 < text.size() && text[i + 1] == ':') {
@@ -150,12 +158,14 @@ bool Pattern::parse_set(std::string_view text, std::size_t& at, Item& item) {
       if (end != std::string_view::npos) {
         std::string_view name = text.substr(i + 2, end - i - 2);
         auto it = std::find(class_names.begin(), class_names.end(), name);
+        // An unknown class matches nothing and is no error.
         if (it != class_names.end()) set.classes |= 1U << (it - class_names.begin());
         i = end + 2;
         continue;
       }
     }
     auto one = [&](std::uint32_t& code) {
+      // [.x.] and [=x=]: in this locale a collating element is one character.
       if (text[i] == '[' && i + 1 < text.size() && (text[i + 1] == '.' || text[i + 1] == '=')) {
         std::string close = {text[i + 1], ']'};
         std::size_t end = text.find(close, i + 2);
@@ -239,6 +249,8 @@ class Pattern::Matcher {
         ++i;
         continue;
       }
+      // Let the last star take one more character. Earlier stars need no second try: what they matched leaves
+      // the rest the most room.
       if (star == std::string_view::npos) return false;
       i = star + 1;
       mark += utf8::sequence(text_.substr(mark));
@@ -250,6 +262,8 @@ class Pattern::Matcher {
 
   using Positions = std::vector<std::size_t>;  // sorted
 
+  // With groups: all positions at which a match of `items` can end, from all at which it can begin. Sets of
+  // positions instead of backtracking keep it polynomial.
   Positions ends(const Sequence& items, Positions from) const {
     for (const Item& item : items) {
       if (from.empty()) return from;
@@ -290,6 +304,7 @@ class Pattern::Matcher {
   }
   Positions group(const Item& item, const Positions& from) const {
     const Group& g = p_.groups_[static_cast<std::size_t>(item.index)];
+    // !(...) takes every length that no alternative takes, the empty one included.
     if (item.op == '!') {
       Positions out;
       for (std::size_t start : from) {
@@ -306,6 +321,7 @@ class Pattern::Matcher {
     Positions out = alternatives(g, from);
     if (item.op == '*' || item.op == '+') {
       Positions fresh = out;
+      // Only positions that are new are tried again, so that a group that matches nothing ends the loop.
       while (!fresh.empty()) {
         Positions more = alternatives(g, fresh);
         Positions added;
@@ -355,6 +371,7 @@ std::size_t Pattern::suffix(std::string_view text, bool longest) const {
     }
     return std::string_view::npos;
   }
+  // The shortest suffix first; positions inside a character of several bytes are none.
   for (std::size_t at = text.size() + 1; at-- > 0;) {
     if (at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80 && at > 0 &&
         utf8::sequence(text.substr(at - 1)) > 1)
@@ -374,6 +391,7 @@ bool Pattern::find(std::string_view text, std::size_t from, std::size_t& at, std
   }
   for (std::size_t i = from; i <= text.size(); i += i < text.size() ? utf8::sequence(text.substr(i)) : 1) {
     charge(4);
+    // Most positions fail at the first item, which is cheap to ask.
     if (!items_.empty() && items_[0].kind != Kind::star && items_[0].kind != Kind::group) {
       Matcher matcher(*this, text);
       if (!matcher.step(items_[0], i)) continue;

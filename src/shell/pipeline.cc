@@ -14,10 +14,12 @@ int Executor::pipeline(const Pipeline& command) {
   int status;
   {
     int raise = 0;
+    // A negated pipeline is a condition: its failure is an answer.
     int& quiet = command.negate ? no_errexit_ : raise;
     Raised guard(quiet);
     status = command.timed ? timed(command) : run_stages(command);
   }
+  // exit and return inside: their status is not negated.
   if (flow_ != Flow::none) return status;
   return command.negate ? (status == 0 ? 1 : 0) : status;
 }
@@ -54,6 +56,7 @@ int Executor::timed(const Pipeline& command) {
       ++i;
       int precision = 3;
       bool minutes = false;
+      // %[digits][l]R: digits behind the point, l for minutes and seconds.
       if (std::isdigit(static_cast<unsigned char>((*format)[i])))
         precision = std::min((*format)[i++] - '0', 3);
       if (i < format->size() && (*format)[i] == 'l') minutes = true, ++i;
@@ -116,6 +119,7 @@ int Executor::run_stages(const Pipeline& command) {
     last = child.executor().finish_subshell([&] { return child.executor().execute(*command.stages.back()); });
   }
   std::vector<int> statuses;
+  // The last stage may end first (yes | head -1); the status of a pipeline is known when all have ended.
   for (const auto& started : processes) {
     while (!started->done) shell_.machine().wait(started->waiters);
     statuses.push_back(started->status);
@@ -123,6 +127,7 @@ int Executor::run_stages(const Pipeline& command) {
   statuses.push_back(last);
   int status = last;
   if (shell_.option(Opt::pipefail)) {
+    // pipefail: the last of the stages that failed.
     status = 0;
     for (int one : statuses)
       if (one != 0) status = one;

@@ -13,6 +13,7 @@ int Executor::run_program(const Args& args, bool use_default) {
   const std::string& name = args[0];
   if (name.find('/') != std::string::npos) return run_path(args);
   auto hashed = shell_.names().hashed()->find(name);
+  // `hash` remembers where a command was found. Forgotten if the file is gone.
   if (hashed != shell_.names().hashed()->end() && hashed->second.find('/') != std::string::npos) {
     Args moved = args;
     moved[0] = hashed->second;
@@ -22,6 +23,7 @@ int Executor::run_program(const Args& args, bool use_default) {
   std::string shown;
   auto found = shell_.names().find_in_path(name, &shown, use_default);
   if (found) return run_file(*found, args);
+  // Found in PATH's order, without a file: commands of the table need none.
   if (!shown.empty()) {
     const Command* command = shell_.names().find_command(name);
     return command ? run_command(*command, args) : run_builtin(*find_builtin(name), args);
@@ -29,6 +31,7 @@ int Executor::run_program(const Args& args, bool use_default) {
   if (const Function* handler = shell_.names().find_function("command_not_found_handle")) {
     Args call{"command_not_found_handle"};
     call.insert(call.end(), args.begin(), args.end());
+    // bash runs the handler in a process of its own: what it changes is lost.
     ShellRunner child(shell_, ShellRunner::Subshell::plain);
     return child.executor().finish_subshell([&] { return child.executor().call_function(*handler, call); });
   }
@@ -47,6 +50,7 @@ int Executor::run_path(const Args& args) {
   if (!stat) {
     std::size_t slash = name.rfind('/');
     std::string directory = name.substr(0, slash);
+    // /bin/ls works although there is no such file, as long as nobody put one there.
     if (holds_commands(directory)) {
       std::string base = name.substr(slash + 1);
       if (const Command* command = shell_.names().find_command(base)) return run_command(*command, args);
@@ -83,6 +87,7 @@ int Executor::run_file(const vfs::Path& path, const Args& args) {
     return 126;
   }
   std::string text = content->str();
+  // The files in /usr/bin of the base tree name the command that they stand for.
   if (std::string_view named = program_of(text); !named.empty()) {
     if (const Command* command = shell_.names().find_command(named)) return run_command(*command, args);
     if (also_program(named)) {
@@ -91,6 +96,7 @@ int Executor::run_file(const vfs::Path& path, const Args& args) {
       return run_builtin(*find_builtin(named), renamed);
     }
   }
+  // There is nothing that could run machine code.
   if (text.substr(0, 128).find('\0') != std::string::npos) {
     shell_.error(fmt::format("{}: cannot execute binary file: Exec format error", args[0]));
     return 126;
@@ -105,6 +111,7 @@ int Executor::run_file(const vfs::Path& path, const Args& args) {
       command.push_back(first.substr(begin, end == std::string::npos ? end : end - begin));
       std::size_t rest = end == std::string::npos ? end : first.find_first_not_of(" \t", end);
       if (rest != std::string::npos) {
+        // Linux passes everything behind the interpreter as one argument.
         std::string argument = first.substr(rest);
         while (!argument.empty() && (argument.back() == ' ' || argument.back() == '\r')) argument.pop_back();
         command.push_back(argument);
@@ -117,6 +124,7 @@ int Executor::run_file(const vfs::Path& path, const Args& args) {
   bool ours =
       !program_path || !shell_.machine().fs.find(*program_path) ||
       (shell_.names().find_command(base) && holds_commands(command[0].substr(0, command[0].rfind('/'))));
+  // #!/usr/bin/env python: the command is what env would look up.
   if (ours && base == "env" && command.size() > 1) {
     command.erase(command.begin());
     base = command[0];

@@ -11,6 +11,7 @@ namespace atl::shell {
 
 namespace {
 
+// Control characters and bytes that are no UTF-8 can be shown only as escapes, in $'...'.
 bool needs_ansi(std::string_view text) {
   std::size_t i = 0;
   while (i < text.size()) {
@@ -67,6 +68,7 @@ std::string quote_single(std::string_view text) {
 }
 
 std::string quote_verbatim(std::string_view text) {
+  // bash's own exception: one quote alone is escaped, not quoted.
   if (text == "'") return "\\'";
   std::string out = "'";
   for (char c : text) {
@@ -96,6 +98,7 @@ std::string quote_backslash(std::string_view text) {
     char c = text[i];
     bool special = std::string_view(" \t\n'\"\\|&;()<>!{}*[]?^$`,").find(c) != std::string_view::npos;
     if ((c == '~' || c == '#') && i == 0) special = true;
+    // Where an assignment would expand it.
     if (c == '~' && i > 0 && (text[i - 1] == ':' || text[i - 1] == '=')) special = true;
     if (special) out += '\\';
     out += c;

@@ -59,6 +59,7 @@ ShellRunner::ShellRunner(ShellRunner& parent, Subshell kind)
       executor_(*this, parent.executor_),
       parser_context_(*this) {
   check_nesting(subshell_);
+  // bash clears set -e inside $(...), unless asked not to.
   if (kind == Subshell::command_substitution && !option(Shopt::inherit_errexit) && !option(Opt::posix))
     options_.put(Opt::errexit, false);
 }
@@ -67,6 +68,7 @@ ShellRunner::ShellRunner(ShellRunner& parent, ShellState state, ShellOrigin orig
     : ShellRunner(parent.machine_, std::move(state), std::move(origin)) {
   check_nesting(parent.subshell_ + 1);
   check_nesting(origin_.nesting);
+  // A shell that env or xargs runs is the process that was made for that program.
   set_process(parent.origin_.stands_for_program ? parent.process_ : machine_.new_process());
   origin_.pid = process_->pid;
 }
@@ -94,11 +96,13 @@ ShellState ShellRunner::state() const {
 }
 
 int ShellRunner::fatal_status() const {
+  // The status with which bash -c ends on an expansion error; everywhere else it is 1.
   return origin_.from_command_line && subshell_ == 0 && !option(Opt::errexit) ? 127 : 1;
 }
 
 std::string ShellRunner::prefix() const {
   std::string who = calls_.arg0;
+  // A message names the file that the code stands in, not the shell.
   for (std::size_t i = calls_.frames.size(); i-- > 0;) {
     const std::string& source = calls_.frames[i]->source;
     if (source.empty() || source == "main") continue;

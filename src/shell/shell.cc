@@ -13,6 +13,8 @@ namespace {
 
 constexpr std::string_view home_directory = "/home/user";
 
+// A filesystem that was given may be empty: make what every script expects. What cannot be made (a read-only
+// one) is missing, which the script will notice.
 void prepare(vfs::FileSystem& fs, const std::string& cwd) {
   for (const char* directory :
        {"/home/user", "/tmp", "/dev", "/bin", "/usr/bin", "/usr/local/bin", "/etc", "/var/tmp"}) {
@@ -54,6 +56,7 @@ const Cow<VariableTable>& initial_variables() {
   return table;
 }
 
+// What bash itself sets when it is started with an empty environment.
 const Cow<VariableTable>& bare_variables() {
   static const Cow<VariableTable> table = [] {
     VariableTable out;
@@ -76,6 +79,7 @@ vfs::Snapshot base_snapshot() {
   static const vfs::Snapshot snapshot = [] {
     vfs::VirtualFileSystem fs;
     prepare(fs, "/home/user");
+    // make_programs_and_devices() makes /bin a link to usr/bin.
     (void)fs.remove_directory(*vfs::Path::posix("/bin"));
     make_programs_and_devices(fs);
     return fs.snapshot();
@@ -90,6 +94,7 @@ SandboxShell::SandboxShell(vfs::FileSystem& fs, ShellOptions options)
   state.calls.arg0 = options_->name;
   if (!options_->arguments.empty()) state.calls.args = std::make_shared<const Args>(options_->arguments);
   static const vfs::Path home = vfs::Path::posix(home_directory).value();
+  // The usual case copies nothing: the shared table says /home/user already.
   bool at_home = options_->cwd == home_directory;
   if (!at_home || !fs.find(home)) prepare(fs, options_->cwd);
   if (at_home)
@@ -175,6 +180,8 @@ Executed SandboxShell::execute(std::string_view script, ExecuteOptions options) 
     if (origin.from_command_line) origin.execution_string = std::string(script);
     ShellRunner shell(m, std::move(start), std::move(origin));
     try {
+      // Before the first command: a cancellation that came before the start, or a limit of zero, ends it
+      // here.
       m.check();
       if (options.script_from_input)
         shell.executor().run_input();
@@ -182,6 +189,7 @@ Executed SandboxShell::execute(std::string_view script, ExecuteOptions options) 
         shell.executor().run_script(std::string(script),
                                     options.script_name.empty() ? "-c" : options.script_name);
       done.exited = shell.executor().flow() == Flow::exit;
+      // An interactive shell lives on between executions; its EXIT trap runs when it exits.
       if (!options_->interactive || done.exited) {
         shell.executor().set_flow(Flow::none);
         shell.traps().run_exit();
@@ -202,6 +210,7 @@ Executed SandboxShell::execute(std::string_view script, ExecuteOptions options) 
       m.stop_defect(failure.what());
       m.process = root;
     }
+    // Background processes do not outlive an execution: their streams end with it.
     if (m.stopping() || m.others_alive()) {
       if (m.stopping()) {
         bool silent = options_->interactive && m.stopped_by() == Limit::none;  // the user knows
@@ -213,10 +222,12 @@ Executed SandboxShell::execute(std::string_view script, ExecuteOptions options) 
         shell.last().status = done.canceled ? canceled_status : status_of(done.limit);
       }
       m.canceled = nullptr;
+      // The meters start anew, or what unwinds the others would itself be stopped by the limit.
       m.begin();
       m.kill_others();
     }
     done.status = shell.last().status;
+    // Variables, functions and options stay for the next execution; open files and jobs cannot.
     *state_ = shell.state();
     state_->descriptors.files.reset();
     state_->jobs.table.reset();
@@ -229,6 +240,7 @@ Executed SandboxShell::execute(std::string_view script, ExecuteOptions options) 
 
 Executed SandboxShell::finish(ExecuteOptions options) {
   if (state_->traps->empty()) return {};
+  // Not interactive, so that the empty script runs the EXIT trap.
   bool interactive = std::exchange(options_->interactive, false);
   Executed done = execute("", std::move(options));
   options_->interactive = interactive;

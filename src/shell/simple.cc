@@ -106,6 +106,8 @@ int Executor::assignments_only(const SimpleCommand& command) {
 int Executor::simple(const SimpleCommand& command) {
   shell_.calls().line = command.line;
   if (shell_.traps().depth() == 0) {
+    // BASH_COMMAND is printed from the tree when somebody asks; with traps, at once, because a trap asks
+    // after the next command began. Commands of a trap leave it alone.
     if (shell_.traps().table()->empty()) {
       current_node_ = &command;
       current_command_.clear();
@@ -141,10 +143,12 @@ int Executor::simple_words(const SimpleCommand& command, Args& args) {
       shell_.expander().expand_into(word, args);
       continue;
     }
+    // One word may have expanded to several arguments: assigns[i] belongs to args[i].
     assigns.resize(args.size(), nullptr);
     any_assign = true;
     expand_declaration(*word.assign, args, assigns);
   }
+  // All words expanded to nothing ($unset x=1 has none left): what remains is assignments and redirections.
   if (args.empty()) return assignments_only(command);
   if (shell_.option(Opt::xtrace)) {
     std::vector<std::string> shown;
@@ -208,6 +212,8 @@ bool may_assign(const std::vector<Redirect>& redirects) {
 void Executor::assign_before(const SimpleCommand& command, bool keep, bool special) {
   std::size_t frames = shell_.calls().frames.size();
   Variables& variables = shell_.variables();
+  // x=1 command: a frame hides what x was until the command has ended. In POSIX mode assignments before a
+  // special builtin stay.
   if (!keep) variables.push_frame(Frame());
   for (const Assign& assign_to : command.assigns) {
     if (assign_to.has_index || assign_to.is_array) continue;  // an environment has no arrays
@@ -233,6 +239,7 @@ void Executor::assign_before(const SimpleCommand& command, bool keep, bool speci
 int Executor::simple_dispatch(const SimpleCommand& command, Args& args) {
   const Function* function = shell_.names().find_function(args[0]);
   const Builtin* builtin = shell_.names().find_enabled_builtin(args[0]);
+  // POSIX: special builtins are found before functions.
   if (function && builtin && builtin->special && shell_.option(Opt::posix)) function = nullptr;
   bool permanent = !function && builtin && args[0] == "exec" && args.size() == 1;
   // A program's redirections are its own business: what they assign is gone with it.

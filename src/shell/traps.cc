@@ -9,6 +9,8 @@ bool Traps::active(int signal) const {
   if (table_->empty()) return false;
   auto it = table_->find(signal);
   if (it == table_->end()) return false;
+  // A subshell lists its parent's traps (trap -p) but runs none of them, except those that options pass on
+  // and signals that are ignored.
   if (!inherited_) return true;
   if (signal == trap_debug || signal == trap_return) return shell_.option(Opt::functrace);
   if (signal == trap_err) return shell_.option(Opt::errtrace);
@@ -28,9 +30,11 @@ void Traps::run(int signal, int status_before) {
   auto it = table_->find(signal);
   if (it == table_->end() || it->second.empty()) return;
   std::string text = it->second;
+  // DEBUG, ERR and RETURN do not run while one of them runs; traps of real signals do.
   if (in_condition_ && signal > signal_max) return;
   Restored<bool> nested(in_condition_);
   Restored<int> at(shell_.calls().line);
+  // A trap leaves $?, $_ and PIPESTATUS as they were.
   std::string argument = shell_.last().argument;
   std::vector<int> pipes = shell_.last().pipe_status;
   bool debug = signal == trap_debug;
@@ -69,6 +73,7 @@ void Traps::run_exit() {
   if (!active(0)) return;
   auto it = table_->find(0);
   std::string text = it->second;
+  // First: an exit inside the trap must not run it again.
   table_.edit().erase(0);
   if (text.empty()) return;
   int status = shell_.last().status;

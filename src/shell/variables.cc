@@ -15,6 +15,8 @@ namespace {
 
 constexpr std::string_view default_ifs = " \t\n";
 
+// Variables whose assignment does more than store a value. The answer is kept in Variable::special, so that
+// ordinary assignments, which are the most frequent thing a script does, compare no names.
 bool has_effect(std::string_view name) {
   return name == "IFS" || name == "OPTIND" || name == "RANDOM" || name == "SECONDS" ||
          name == "POSIXLY_CORRECT" || name == "GLOBIGNORE" || name == "SHELLOPTS" || name == "BASH_ARGV0";
@@ -35,11 +37,14 @@ bool shown_table(std::string_view name) {
 
 bool put_in_table(ShellRunner& shell, const std::string& name, const std::string& key, std::string value,
                   bool append) {
+  // 128 bytes stand for the node of the table and the two strings in it.
   if (append) value = shell.variables().get_element(name, key, nullptr).value_or("") + value;
   shell.machine().charge_memory(static_cast<std::int64_t>(value.size() + key.size()) + 128);
   if (name == "BASH_CMDS") {
     shell.names().hashed().edit()[key] = std::move(value);
   } else if (key.find_first_of(" \t\n;&|<>()$`\"'\\/") != std::string::npos) {
+    // An alias is looked up by the text of one unquoted word, so a name that could not be such a word is
+    // refused, as `alias` does.
     shell.error(fmt::format("`{}': invalid alias name", key));
   } else {
     shell.names().aliases().edit().insert_or_assign(key, std::move(value));
@@ -101,11 +106,13 @@ std::string Variables::resolve_name(const std::string& name, std::string* subscr
   const Variable* variable = find(name);
   if (!variable || !variable->is(attr::nameref)) return name;
   std::string current = name;
+  // References may refer to references; a chain this long is taken for a circle.
   for (int hops = 0; hops < 16; ++hops) {
     variable = find(current);
     if (!variable || !variable->is(attr::nameref) || variable->value.empty()) return current;
     std::string target = variable->value;
     std::size_t bracket = target.find('[');
+    // `declare -n r=a[1]`: the target is an element, and an element cannot be a reference itself.
     if (bracket != std::string::npos) {
       if (subscript && target.back() == ']')
         *subscript = target.substr(bracket + 1, target.size() - bracket - 2);
@@ -131,6 +138,7 @@ std::optional<std::string> Variables::get_value(std::string_view name) {
     std::string target = resolve_name(std::string(name), &subscript);
     if (!subscript.empty()) return get_element(target, subscript, nullptr);
     variable = find(target);
+    // What is still a reference after following names nothing yet.
     if (variable && variable->is(attr::nameref)) return std::nullopt;
   }
   std::optional<Variable> computed;
@@ -139,6 +147,7 @@ std::optional<std::string> Variables::get_value(std::string_view name) {
     if (!computed) return std::nullopt;
     variable = &*computed;
   }
+  // $name of an array is its element 0; of an associative one, the value of the key "0".
   if (variable->is(attr::array)) {
     auto it = variable->array->find(0);
     if (it == variable->array->end()) return std::nullopt;
@@ -164,13 +173,18 @@ std::int64_t Variables::array_index(const std::string& subscript, const Variable
       ok = false;
       return 0;
     }
+    // Arithmetic knows names, not $: a subscript that came as plain text (from a reference or `read`) is
+    // expanded first.
     at = shell_.expander().evaluate(subscript.find('$') != std::string::npos ||
                                             subscript.find('`') != std::string::npos
                                         ? shell_.expander().text(subscript)
                                         : subscript);
   }
   if (at < 0) {
+    // Counted from one behind the largest index that is set, not from the number of elements: arrays have
+    // holes.
     std::int64_t size = variable && !variable->array->empty() ? variable->array->rbegin()->first + 1 : 0;
+    // A plain variable counts as an array of one.
     if (variable && !variable->is_array() && variable->set) size = 1;
     at += size;
     if (at < 0) {
@@ -216,6 +230,7 @@ std::string Variables::convert(const Variable& variable, std::string value) {
 }
 
 std::string Variables::sum(const std::string& a, const std::string& b) {
+  // Unsigned, because signed overflow is undefined and bash wraps around.
   auto left = static_cast<std::uint64_t>(shell_.expander().evaluate(a));
   auto right = static_cast<std::uint64_t>(shell_.expander().evaluate(b));
   return std::to_string(static_cast<std::int64_t>(left + right));
@@ -227,6 +242,7 @@ bool Variables::refuse_readonly(const std::string& name) {
 }
 
 bool Variables::set_scalar(Variable& variable, const std::string& name, std::string value, bool append) {
+  // x=v of an associative array sets the key "0".
   if (variable.is(attr::assoc)) {
     std::string old;
     if (const std::string* found = variable.assoc->find("0")) old = *found;
@@ -280,6 +296,7 @@ bool Variables::assign(const std::string& given, std::string value, bool append)
   if (!subscript.empty()) return assign_element(name, subscript, std::move(value), append);
   if (value.size() > machine.limits.expansion_bytes) machine.stop_limit(Limit::expansion_bytes);
   VariableTable& table = state_.table.edit();
+  // An assignment to a computed variable makes a real one that hides it, except for those that bash protects.
   auto it = table.find(name);
   if (it == table.end()) {
     if (ignores_assignment(name)) return true;
@@ -301,6 +318,7 @@ bool Variables::assign(const std::string& given, std::string value, bool append)
     return true;
   }
   if (variable.is(attr::readonly)) return refuse_readonly(name);
+  // set -a exports what is assigned from then on, not what was there before.
   if (shell_.option(Opt::allexport)) variable.attrs |= attr::exported;
   return set_scalar(variable, name, std::move(value), append);
 }
@@ -310,6 +328,7 @@ bool Variables::assign_element(const std::string& given, const std::string& subs
   Machine& machine = shell_.machine();
   std::string inner;
   const std::string name = resolve_name(given, &inner);
+  // r[1]=x where r refers to an element would be an element of an element.
   if (!inner.empty()) {
     shell_.error(fmt::format("`{}[{}]': not a valid identifier", name, inner));
     return false;
@@ -330,6 +349,8 @@ bool Variables::assign_element(const std::string& given, const std::string& subs
 bool Variables::assign_assoc_element(const std::string& name, const std::string& key, std::string value,
                                      bool append) {
   Variable* variable = find_edit(name);
+  // Evaluating an integer's value runs code of the script, which may drop or replace the variable: look it up
+  // again afterwards.
   std::string old;
   if (const std::string* found = variable->assoc->find(key); found && append) old = *found;
   std::string text =
@@ -348,6 +369,7 @@ bool Variables::assign_indexed_element(const std::string& name, const std::strin
   std::int64_t index = array_index(subscript, find(name), name, ok);
   if (!ok) return false;
   Variable* variable = find_edit(name);
+  // x[3]=v turns a plain variable into an array whose element 0 is what the variable was.
   if (!variable->is(attr::array)) {
     if (variable->set) variable->array.edit()[0] = std::move(variable->value);
     variable->value.clear();
@@ -400,6 +422,7 @@ bool Variables::assign_array(const std::string& given, std::vector<std::string> 
   IndexedArray& array = variable->array.edit();
   array.clear();
   for (std::size_t i = 0; i < values.size(); ++i)
+    // Ascending indices: the hint makes filling a large array (mapfile) linear.
     array.emplace_hint(array.end(), static_cast<std::int64_t>(i), std::move(values[i]));
   return true;
 }
@@ -417,6 +440,8 @@ void Variables::assigned_special(std::string_view name) {
     state_.specials.seconds_base = std::chrono::steady_clock::now();
     state_.table.edit().erase("SECONDS");
   } else if (name == "BASH_ARGV0") {
+    // RANDOM, SECONDS and BASH_ARGV0 keep nothing in the table: the assignment went into their state, and
+    // reading computes them again.
     if (!is_local("BASH_ARGV0")) {
       shell_.calls().arg0 = get_or_empty("BASH_ARGV0");
       state_.table.edit().erase("BASH_ARGV0");
@@ -445,6 +470,8 @@ bool Variables::is_local(const std::string& name) const {
 Variable& Variables::make_local(const std::string& name, bool inherit) {
   std::size_t function = shell_.calls().function_frame();
   if (function < shell_.calls().frames.size() && !is_local(name)) {
+    // The frame keeps what the local hides; pop_frame() puts it back. An empty optional means that there was
+    // nothing.
     const Variable* old = find(name);
     std::optional<Variable> before;
     if (old) before = *old;
@@ -453,12 +480,14 @@ Variable& Variables::make_local(const std::string& name, bool inherit) {
     Variable fresh;
     if (before && (inherit || shell_.option(Shopt::localvar_inherit))) fresh = *before;
     fresh.special = has_effect(name);
+    // `local r` must not assign through a reference that a caller made; only `local -I` keeps it.
     if (!inherit) fresh.attrs &= static_cast<std::uint16_t>(~attr::nameref);
     put(name, std::move(fresh));
   }
   return at(name);
 }
 
+// The outermost frame that hides the name holds the global's value; without such a frame the table does.
 Variable* Variables::find_global(const std::string& name) {
   for (auto& frame : shell_.calls().frames) {
     for (const auto& entry : frame->saved) {
@@ -492,6 +521,8 @@ void Variables::save_local_options() {
 
 bool Variables::assign_list_text(const std::string& name, const std::string& text, bool append) {
   try {
+    // `declare "a=(1 2)"` gives the list as a string. Read as a command line of its own it gets the same
+    // syntax as a list that stands in a script.
     Parser parser(name + (append ? "+=" : "=") + text, shell_.parser_context(), shell_.calls().line);
     NodePtr node = parser.next();
     if (node && node->kind == NodeKind::simple) {
@@ -522,6 +553,7 @@ void Variables::push_frame(Frame frame) {
 
 void Variables::pop_frame() {
   Frame& frame = shell_.calls().frames.back().edit();
+  // Backwards, so that a name that was saved twice ends as it was first.
   for (std::size_t i = frame.saved.size(); i-- > 0;) {
     auto& [name, before] = frame.saved[i];
     if (before)
@@ -565,6 +597,8 @@ bool Variables::unset_local(const std::string& name) {
   bool top = true;  // no function was called from the frame that is looked at
   for (std::size_t i = frames.size(); i-- > 0;) {
     auto of_name = [&](const auto& entry) { return entry.first == name; };
+    // Frames that are no function's belong to a sourced file or hold the assignments before a command (x=1
+    // f).
     bool hides = std::ranges::any_of(frames[i]->saved, of_name);
     bool function = frames[i]->function;
     if (hides && top && function && !shell_.option(Shopt::localvar_unset)) {
@@ -597,6 +631,7 @@ bool Variables::unset_element(const std::string& given, const std::string& subsc
     shell_.error(fmt::format("unset: {}: cannot unset: readonly variable", name));
     return false;
   }
+  // The key is expanded once more, as bash does: unset 'a[$k]' in single quotes means the key that k holds.
   if (variable->is(attr::assoc)) {
     Word word = shell_.expander().parse_word(subscript);
     std::string key = shell_.expander().single(word);
@@ -634,10 +669,12 @@ std::vector<std::string> Variables::names(std::string_view prefix) const {
 std::vector<std::pair<std::string, std::string>> Variables::environment() const {
   std::vector<std::pair<std::string, std::string>> out;
   for (const auto& [name, variable] : *state_.table)
+    // Arrays have no form in an environment: bash exports none, whatever their attributes say.
     if (variable.is(attr::exported) && variable.set && !variable.is_array())
       out.emplace_back(name, variable.value);
   for (const auto& [name, function] : *shell_.names().functions())
     if (function.exported)
+      // The form in which bash passes functions to bash; no program can take such a name for a variable.
       out.emplace_back("BASH_FUNC_" + name + "%%", print_function("", *function.definition));
   std::sort(out.begin(), out.end());
   return out;
@@ -647,6 +684,7 @@ bool Variables::is_set(const std::string& reference) {
   std::size_t bracket = reference.find('[');
   if (bracket == std::string::npos) {
     if (!reference.empty() && std::isdigit(static_cast<unsigned char>(reference[0]))) {
+      // Nine digits fit into every integer, and no call has that many arguments.
       std::size_t at = std::stoul(reference.substr(0, 9));
       return at == 0 || (shell_.calls().args && at <= shell_.calls().args->size());
     }
@@ -669,6 +707,7 @@ bool Variables::is_set(const std::string& reference) {
     variable = &*computed;
   }
   if (subscript == "@" || subscript == "*") {
+    // An associative array may have a key that is called @.
     if (variable->is(attr::assoc) && variable->assoc->find(subscript)) return true;
     return variable->is_array() ? variable->has_elements() : variable->set;
   }
@@ -711,6 +750,7 @@ std::optional<std::int64_t> Variables::number(const std::string& name) const {
 }
 
 void Variables::set(const std::string& name, const std::string* subscript, std::int64_t value) {
+  // The way of i=i+1 in loops: a plain variable that has a value already is overwritten in place.
   Variable* variable = subscript ? nullptr : find_edit(name);
   if (variable && variable->set && !variable->special && (variable->attrs & ~attr::exported) == 0 &&
       !shell_.option(Opt::allexport)) {
@@ -730,6 +770,7 @@ bool Variables::is_assoc(const std::string& name) {
 }
 
 bool Variables::stack_low() const {
+  // What is left then must do for the message and for unwinding.
   return shell_.stack_left() < 48 * 1024;
 }
 
@@ -739,6 +780,7 @@ std::string Variables::expand_key(const std::string& text) {
 }
 
 Zone Variables::zone() const {
+  // Commands run inside this process and must never see the zone of the machine: without TZ it is UTC.
   const Variable* given = find("TZ");
   return given && given->is(attr::exported) ? Zone::named(given->value) : Zone::utc();
 }

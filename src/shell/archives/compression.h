@@ -12,8 +12,8 @@ namespace atl::shell {
 void check_unpacked(Invocation& call, std::uint64_t out, std::uint64_t in);
 
 // Whole texts in memory, under the limits of archives.
-// Deflating cannot fail; inflating fails with invalid_argument if the data is not of that format or is cut
-// off. Both throw Stopped at the limits.
+// Deflating cannot fail. Inflating fails with invalid_argument if the data is damaged or cut off, and with
+// unsupported if it does not begin as gzip or bzip2 data does. Both throw Stopped at the limits.
 std::string deflate_gzip(Invocation& call, std::string_view text, int level);
 Result<std::string> inflate_gzip(Invocation& call, std::string_view data);
 std::string deflate_zstd(Invocation& call, std::string_view text, int level);

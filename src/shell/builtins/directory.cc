@@ -50,6 +50,7 @@ bool go(ShellRunner& shell, std::string_view who, const std::string& path, bool 
     if (!quiet) shell.error(fmt::format("{}: {}: {}", who, path, vfs::strerror(code)));
     return false;
   }
+  // OLDPWD and PWD only when it worked.
   shell.descriptors().set_cwd(*target);
   shell.variables().assign("OLDPWD", old);
   shell.variables().assign("PWD", target->str());
@@ -112,6 +113,7 @@ int cd(ShellRunner& shell, const Args& args) {
   } else {
     target = args[at];
     if (target.empty()) return 0;
+    // CDPATH is not asked for names that say where they are.
     bool searched = target[0] != '/' && target != "." && target != ".." && !target.starts_with("./") &&
                     !target.starts_with("../");
     std::string path = searched ? shell.variables().get_or_empty("CDPATH") : "";

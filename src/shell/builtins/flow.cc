@@ -22,6 +22,7 @@ int leave_loop(ShellRunner& shell, const Args& args, Flow flow) {
   std::size_t at = args.size() > 1 && args[1] == "--" ? 2 : 1;
   if (args.size() > at && !parse_int(args[at], count)) {
     shell.error(fmt::format("{}: {}: numeric argument required", args[0], args[at]));
+    // bash leaves the script with 128.
     shell.executor().set_flow(Flow::exit, 0);
     shell.last().status = 128;
     return 128;
@@ -36,6 +37,7 @@ int leave_loop(ShellRunner& shell, const Args& args, Flow flow) {
   }
   if (count < 1) {
     shell.error(fmt::format("{}: {}: loop count out of range", args[0], args[at]));
+    // break 0 is an error that leaves all loops.
     shell.executor().set_flow(Flow::break_, 1 << 20);
     return 1;
   }
@@ -54,6 +56,7 @@ int wanted_status(ShellRunner& shell, const Args& args) {
     shell.error(fmt::format("{}: too many arguments", args[0]));
     throw Abandoned{false, 1};
   }
+  // A process ends with eight bits: exit 256 is success, exit -1 is 255.
   return static_cast<int>(status & 255);
 }
 
@@ -159,6 +162,7 @@ int exec(ShellRunner& shell, const Args& args) {
   if (clean) shell.variables().erase_exported();
   std::string shown;
   bool path = rest[0].find('/') != std::string::npos;
+  // `shown` is also filled for a command of the table, which has no file.
   bool found = path || shell.names().find_in_path(rest[0], &shown) || !shown.empty();
   int status;
   const Command* program = path ? nullptr : find_command(rest[0]);
@@ -173,6 +177,7 @@ int exec(ShellRunner& shell, const Args& args) {
   } else {
     shell.error(fmt::format("exec: {}: not found", rest[0]));
     status = 127;
+    // Without execfail the shell ends although nothing took its place.
     if (shell.option(Shopt::execfail)) return status;
   }
   // The program took the shell's place: no EXIT trap.
@@ -220,6 +225,7 @@ int let(ShellRunner& shell, const Args& args) {
       return 1;
     }
   }
+  // As ((...)): zero is failure.
   return value == 0 ? 1 : 0;
 }
 

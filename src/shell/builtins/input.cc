@@ -53,6 +53,7 @@ std::string take_field(const Line& line, std::size_t& at, const std::string& ifs
     std::size_t field_end = at;
     while (probe < end && !separates(probe)) ++probe;
     field_end = probe;
+    // Then the field ends before the separator: `IFS=: read x <<< a:` gives a, but a:b: stays whole.
     if (probe < end && !is_space(line.text[probe])) {
       std::size_t next = probe + 1;
       while (next < end && separates(next) && is_space(line.text[next])) ++next;
@@ -169,6 +170,7 @@ class LineReader {
   bool take(std::string_view& bytes, std::size_t& used) {
     char c = bytes[used++];
     if (c == '\\' && !options_.raw) {
+      // The backslash was the last byte of what is buffered; the character it protects is in the next piece.
       if (used == bytes.size()) {
         file_.consume(used);
         bytes = file_.fill();
@@ -176,6 +178,7 @@ class LineReader {
         if (bytes.empty()) return false;
       }
       char d = bytes[used++];
+      // A continued line.
       if (d == '\n') return false;
       line.add(d, true);
       ++characters_;
@@ -239,12 +242,15 @@ int read(ShellRunner& shell, const Args& args) {
     shell.error(fmt::format("read: read error: {}: Bad file descriptor", options.fd));
     return 1;
   }
+  // read -t 0 only asks whether there is something to read.
   if (options.timeout && *options.timeout == 0) return file->ready() ? 0 : 1;
+  // 142 is 128 + SIGALRM, which bash reports. What is no pipe never has to be waited for.
   if (options.timeout && file->is_pipe() && !wait_readable(shell, *file, *options.timeout)) return 142;
   LineReader reader(shell, *file, options);
   reader.run();
   const Line& line = reader.line;
   int status = reader.ended || options.count == 0 ? 0 : 1;
+  // -N does not split: the first name gets everything.
   std::string ifs = options.exact ? "" : shell.variables().ifs();
   if (!options.array.empty())
     return shell.variables().assign_array(options.array, all_fields(line, ifs)) ? status : 1;
@@ -375,6 +381,7 @@ int getopts(ShellRunner& shell, const Args& args) {
   int& within = shell.variables().specials().getopts_at;
   bool errors = shell.variables().get_or_empty("OPTERR") != "0";
   auto finish = [&](const std::string& value, int status) {
+    // Assigning OPTIND starts getopts anew; this assignment is its own.
     int keep = within;
     shell.variables().assign("OPTIND", std::to_string(index));
     within = keep;

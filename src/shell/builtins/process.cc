@@ -76,6 +76,7 @@ std::shared_ptr<Process> find_target(ShellRunner& shell, const std::string& text
         if (job) *job = &one;
         return process;
       }
+  // `wait PID` may come after the job has ended.
   for (const auto& process : shell.jobs().known())
     if (process->pid == pid) return process;
   return nullptr;
@@ -140,6 +141,7 @@ int trap(ShellRunner& shell, const Args& args) {
     first = at;
   }
   int status = 0;
+  // A subshell's first own trap drops those it only shows of its parent.
   shell.traps().reset_inherited();
   for (std::size_t i = first; i < args.size(); ++i) {
     int number = trap_number(args[i]);
@@ -154,6 +156,7 @@ int trap(ShellRunner& shell, const Args& args) {
     else
       shell.traps().set(number, action);
     if (number >= 1 && number <= signal_max) {
+      // trap '' INT ignores the signal; the machine looks at these bits, not at the table.
       self.handled[static_cast<std::size_t>(number)] = !reset && !action.empty();
       self.ignored[static_cast<std::size_t>(number)] = !reset && action.empty();
     }
@@ -172,6 +175,7 @@ int kill(ShellRunner& shell, const Args& args) {
     for (std::size_t i = 2; i < args.size(); ++i) {
       std::int64_t number = 0;
       if (parse_int(args[i], number)) {
+        // kill -l also translates the status of a command that a signal ended.
         if (number > 128) number -= 128;
         std::string_view name = number == 0 ? "EXIT" : signal_name(static_cast<int>(number));
         if (name.empty() || number < 0) {
@@ -230,6 +234,7 @@ int kill(ShellRunner& shell, const Args& args) {
       status = 1;
       continue;
     }
+    // There are no process groups: 0 means the shell itself, -N means N.
     if (pid == 0) pid = shell.origin().pid;
     if (pid < 0) pid = -pid;
     int result = shell.machine().kill(static_cast<int>(pid), signal);

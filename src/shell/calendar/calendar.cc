@@ -27,6 +27,8 @@ std::int64_t floor_div(std::int64_t a, std::int64_t b) {
   return a / b - (a % b != 0 && (a % b < 0) != (b < 0));
 }
 
+// Years are counted from 1 March, so that the leap day is the last of a year, in eras of 400 years of 146,097
+// days; 719,468 days lie between 1 March of year 0 and 1970.
 void civil_from_days(std::int64_t days, std::int64_t& year, int& month, int& day) {
   days += 719468;
   std::int64_t era = floor_div(days, 146097);
@@ -77,6 +79,7 @@ bool parse_zone_name(std::string_view& text, std::string& name) {
 }  // namespace
 
 std::int64_t days_from_civil(std::int64_t year, int month, int day) {
+  // Months outside of 1 to 12 carry into the year.
   year += floor_div(month - 1, 12);
   month = static_cast<int>((month - 1) - floor_div(month - 1, 12) * 12) + 1;
   std::int64_t y = year - (month <= 2);
@@ -119,6 +122,7 @@ bool Zone::parse(std::string_view text) {
     standard_ = "UTC";
     return text.empty();
   }
+  // POSIX counts offsets to the west: EST5 is UTC-5.
   standard_seconds_ = -offset;
   if (text.empty()) return true;
   if (!parse_zone_name(text, daylight_)) return false;
@@ -127,6 +131,7 @@ bool Zone::parse(std::string_view text) {
     if (!parse_hms(text, offset)) return false;
     daylight_seconds_ = -offset;
   }
+  // Without rules the American ones, as glibc assumes.
   if (text.empty()) text = ",M3.2.0,M11.1.0";
   for (Change* change : {&to_daylight_, &to_standard_}) {
     if (text.empty() || text[0] != ',') return false;
@@ -151,6 +156,7 @@ bool Zone::parse(std::string_view text) {
 // Local wall-clock seconds of the change, by the clock in force before it.
 std::int64_t Zone::change_at(const Change& change, std::int64_t year) {
   if (change.day >= 0) {
+    // Jn counts days without 29 February, n with it.
     int day = change.day;
     if (!change.leap_counts && leap(year) && day >= 59) ++day;
     return (days_from_civil(year, 1, 1) + day) * 86400 + change.second;
@@ -159,6 +165,7 @@ std::int64_t Zone::change_at(const Change& change, std::int64_t year) {
   int shift = (change.weekday - weekday_of(first) + 7) % 7;
   std::int64_t day = first + shift + (change.week - 1) * 7;
   std::int64_t next_month = days_from_civil(year, change.month + 1, 1);
+  // Week 5 means the last one.
   while (day >= next_month) day -= 7;
   return day * 86400 + change.second;
 }
@@ -170,12 +177,15 @@ Zone::Offset Zone::at(std::int64_t unix_seconds) const {
   civil_from_days(floor_div(unix_seconds + standard_seconds_, 86400), year, month, day);
   std::int64_t on = change_at(to_daylight_, year) - standard_seconds_;
   std::int64_t off = change_at(to_standard_, year) - daylight_seconds_;
+  // In the south daylight time goes over the turn of the year.
   bool daylight =
       on < off ? unix_seconds >= on && unix_seconds < off : unix_seconds >= on || unix_seconds < off;
   return daylight ? Offset{daylight_seconds_, daylight_, true} : Offset{standard_seconds_, standard_, false};
 }
 
 Zone::Offset Zone::at_local(std::int64_t local_seconds) const {
+  // A time that exists twice in autumn is taken as daylight time; one that is left out in spring moves on by
+  // an hour.
   Offset guess = at(local_seconds - daylight_seconds_);
   if (daylight_.empty()) return at(local_seconds - standard_seconds_);
   if (guess.daylight) return guess;

@@ -26,6 +26,7 @@ std::vector<Token> tokens_of(std::string_view text) {
       ++i;
       continue;
     }
+    // GNU date takes text in parentheses for a comment.
     if (c == '(') {
       while (i < text.size() && text[i] != ')') ++i;
       ++i;
@@ -51,6 +52,7 @@ std::vector<Token> tokens_of(std::string_view text) {
   return out;
 }
 
+// Full names, and their first three or four letters: mon, sept, tues.
 int named(std::string_view word, std::initializer_list<std::string_view> names) {
   int i = 0;
   for (std::string_view name : names) {
@@ -193,6 +195,7 @@ class DateParser {
     if (symbol(1, ':') && number(2)) return time_of_day();
     if (symbol(1, '-') && number(2) && symbol(3, '-') && number(4)) {
       std::int64_t year = value(0);
+      // POSIX: two digits mean 1969 to 2068.
       if (digits <= 2) year += year < 69 ? 2000 : 1900;
       long month = value(2), day = value(4);
       at_ += 5;
@@ -203,6 +206,7 @@ class DateParser {
       long a = value(0), b = value(2);
       std::int64_t year = civil_.year;
       std::size_t used = 3;
+      // 2024/1/5 is year first, 1/5/2024 month first, as in American usage.
       bool iso = digits == 4;
       if (symbol(3, '/') && number(4)) {
         std::int64_t c = value(4);
@@ -235,6 +239,7 @@ class DateParser {
       if (!set_date(v / 10000, v / 100 % 100, v % 100)) return false;
       return iso_time();
     }
+    // Four digits behind a complete date are a time (1530); behind "Jan 5" they are its year.
     if (digits == 4 && has_date_ && !has_time_ && !year_open_) {
       long v = value(0);
       ++at_;
@@ -316,6 +321,7 @@ class DateParser {
   }
 
   bool add(int unit, long amount) {
+    // So that months and days fit an int when they are added.
     if (amount > 1'000'000'000 || amount < -1'000'000'000) return false;
     switch (unit) {
       case 0: shift_seconds_ += amount; break;
@@ -353,6 +359,7 @@ class DateParser {
     if (word == "yesterday") return ++at_, shift_days_ -= 1, midnight_unless_timed();
     if (word == "midnight") return ++at_, set_clock(0);
     if (word == "noon") return ++at_, set_clock(12);
+    // It turns everything relative before it around.
     if (word == "ago") {
       ++at_;
       shift_days_ = -shift_days_;
@@ -428,6 +435,7 @@ class DateParser {
                                                   "fifth", "sixth",  "seventh",  "eighth",
                                                   "ninth", "tenth",  "eleventh", "twelfth"};
     for (long i = 0; i < 12; ++i)
+      // "second" is the unit of time, never an ordinal.
       if (word == kWords[i] && i != 1) return i + 1;
     return 0;
   }
@@ -451,6 +459,7 @@ class DateParser {
     if (weekday_ >= 0 && !has_date_) {
       int today = weekday_of(days_from_civil(civil_.year, civil_.month, civil_.day));
       long ahead = (weekday_ - today + 7) % 7;
+      // "next monday" on a Monday is a week away; "monday" is today.
       if (weekday_amount_ > 0 && ahead == 0)
         ahead += 7, ahead += (weekday_amount_ - 1) * 7;
       else if (weekday_amount_ > 0)
@@ -460,6 +469,8 @@ class DateParser {
       shift_days_ += ahead;
     }
     CivilTime c = civil_;
+    // Out of range on purpose: to_unix_seconds() carries over, so 31 January plus a month is early March, as
+    // GNU date has it.
     c.month += static_cast<int>(shift_months_);
     c.day += static_cast<int>(shift_days_);
     std::int64_t seconds = to_unix_seconds(c, zone_) + shift_seconds_;

@@ -28,6 +28,7 @@ struct Register {
   Array array;
 };
 
+// What an entry of a stack is charged beside the digits, which the heap's meter sees.
 constexpr std::int64_t kValueBytes = 96;
 
 // The reverse-polish calculator. A macro runs by recursion, a macro called last in place of the one that
@@ -183,6 +184,7 @@ void Calculator::compare(char op, bool negated, char reg, std::string& macro) {
   if (!top) return;
   auto below = pop_number();
   if (!below) return;
+  // The value on top is the left side: 1 2>a runs a.
   int order = arithmetic_.compare(*top, *below);
   bool holds = op == '>' ? order > 0 : op == '<' ? order < 0 : order == 0;
   if (holds == negated) return;
@@ -190,6 +192,7 @@ void Calculator::compare(char op, bool negated, char reg, std::string& macro) {
   if (found == registers_.end() || found->second.empty()) return;
   const Value& value = found->second.back().value;
   if (const auto* text = std::get_if<std::string>(&value))
+    // Run by execute(), so that a macro called last replaces its caller and loops need no stack.
     macro = *text;
   else
     push(value);
@@ -310,6 +313,7 @@ bool Calculator::one(const std::string& text, std::size_t& at, std::string& macr
     case '[': {
       int depth = 1;
       std::size_t from = at;
+      // Brackets nest inside of a text.
       while (at < text.size() && depth > 0) depth += text[at] == '[' ? 1 : text[at] == ']' ? -1 : 0, ++at;
       push(text.substr(from, at - from - (depth == 0 ? 1 : 0)));
       break;
@@ -409,6 +413,7 @@ bool Calculator::one(const std::string& text, std::size_t& at, std::string& macr
       if (call_.in().read_line(line)) macro = line;
       break;
     }
+    // q leaves the macro and the one that called it.
     case 'q': quit_levels_ = 2; return false;
     case 'Q':
       if (auto levels = pop_number()) {

@@ -66,10 +66,12 @@ constexpr std::uint64_t kBlakeBits = 512;
 // BLAKE2b of a chosen length (RFC 7693, without a key): the library has the full length only.
 class Blake {
  public:
+  // The first word carries the parameters: length of the digest, no key, fan-out and depth 1.
   explicit Blake(std::size_t length) : length_(length) { h_[0] ^= 0x01010000 ^ length; }
 
   void update(std::string_view bytes) {
     for (char c : bytes) {
+      // Not when the block is full but when more comes: the last block is compressed with another flag.
       if (used_ == sizeof block_) compress(false);
       block_[used_++] = static_cast<unsigned char>(c);
     }
@@ -211,6 +213,7 @@ bool parse_listed(std::string line, const Request& r, Listed& out) {
   bool escaped = line.starts_with('\\');
   if (escaped) line.erase(0, 1);
   if (!parse_tagged(line, r, out)) {
+    // "digest name" for text and "digest *name" for binary, which are the same here.
     std::size_t space = line.find(' ');
     if (!r.algorithm || space == std::string::npos || space + 2 > line.size()) return false;
     out.algorithm = r.algorithm;
@@ -223,6 +226,7 @@ bool parse_listed(std::string line, const Request& r, Listed& out) {
   if (out.want.size() != size || !is_hex(out.want) || out.name.empty() || out.bits > kBlakeBits ||
       out.bits % 8)
     return false;
+  // A backslash before the line says that the name in it is escaped.
   if (!escaped) return true;
   std::string name;
   for (std::size_t i = 0; i < out.name.size(); ++i) {
@@ -421,11 +425,13 @@ Total add_up(Invocation& call, Input& in, Sum kind) {
       else if (kind == Sum::sysv)
         sum += byte;
       else
+        // BSD rotates the sum to the right by one bit before each byte.
         sum = ((sum >> 1) + ((sum & 1) << 15) + byte) & 0xFFFF;
     }
     t.size += block.size();
     in.consume(block.size());
   }
+  // POSIX appends the length to what is summed, lowest byte first.
   if (kind == Sum::crc) {
     for (std::uint64_t n = t.size; n; n >>= 8) sum = (sum << 8) ^ kTable[((sum >> 24) ^ (n & 0xFF)) & 0xFF];
     sum = ~sum;

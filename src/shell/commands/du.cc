@@ -92,6 +92,8 @@ class Du {
            : s_.time == 'c' ? stat.changed
                             : stat.modified;
   }
+  // The walk is in pre-order, du prints a directory behind what is in it: directories stay open until the
+  // walk leaves them.
   void close_to(int level) {
     while (!open_.empty() && open_.back().depth >= level) {
       Open done = std::move(open_.back());
@@ -141,9 +143,11 @@ Step Du::visit(const Visit& visit) {
   bool through = s_.follow || (s_.follow_operands && visit.depth == 0);
   auto stat = call_.fs().find(visit.path, through ? vfs::Follow::yes : vfs::Follow::no);
   if (!stat) return Step::over;
+  // A file with several names counts once.
   bool counted =
       s_.count_links || stat->links < 2 || stat->is_directory() || seen_.insert(stat->inode).second;
   if (!counted) return Step::over;
+  // In blocks of 4 KiB, as if on a disk; a directory takes one.
   std::uint64_t size = s_.inodes              ? 1
                        : stat->is_directory() ? 4096
                        : s_.apparent          ? stat->size

@@ -92,6 +92,7 @@ class Applier {
       if (line.kind != '+') before.push_back(&line);
     while (lead < hunk.lines.size() && hunk.lines[lead].kind == ' ') ++lead;
     while (tail < hunk.lines.size() - lead && hunk.lines[hunk.lines.size() - 1 - tail].kind == ' ') ++tail;
+    // First with all context, near the expected line and then farther away; then with less context.
     for (std::uint64_t fuzz = 0; fuzz <= r_.fuzz; ++fuzz) {
       std::size_t cut_lead = std::min<std::size_t>(fuzz, lead), cut_tail = std::min<std::size_t>(fuzz, tail);
       if (fuzz && cut_lead == std::min<std::size_t>(fuzz - 1, lead) &&
@@ -105,6 +106,7 @@ class Applier {
       long farthest = std::max(std::abs(guess), std::abs(last - guess)) + 1;
       for (long distance = 0; distance <= farthest; ++distance) {
         for (long at : {guess + distance, guess - distance}) {
+          // Hunks come in order: never before what an earlier one changed.
           if (at < static_cast<long>(done_) || at > last) continue;
           bool fits = true;
           for (std::size_t i = 0; i < count && fits; ++i)
@@ -235,6 +237,7 @@ int apply_file(Invocation& call, const Request& r, const FilePatch& one, const s
   std::string name = given;
   if (name.empty()) {
     std::string a = stripped(old_name, r.strip), b = stripped(new_name, r.strip);
+    // Of two names that exist the shorter one, as POSIX wants it; that also prefers a file to its backup.
     name = creates ? b : deletes ? a : exists(a) && (!exists(b) || a.size() <= b.size()) ? a : b;
   }
   const std::string& shown = name;
@@ -290,6 +293,7 @@ int apply_file(Invocation& call, const Request& r, const FilePatch& one, const s
       (void)call.fs().write(
           *rej, vfs::Content(fmt::format("--- {}\n+++ {}\n{}", one.old_name, one.new_name, rejects)));
   }
+  // After a failure the original is kept even if nobody asked.
   if ((r.backup || failed) && there)
     if (auto kept = call.resolve(beside(r.suffix))) (void)call.fs().write(*kept, vfs::Content(text));
   if (deletes && result.empty() && failed == 0) {

@@ -136,6 +136,7 @@ bool excluded(const Request& r, std::string_view name) {
   for (const std::string& pattern : r.exclude) {
     std::string_view trimmed = pattern;
     while (trimmed.size() > 1 && trimmed.ends_with('/')) trimmed.remove_suffix(1);
+    // A pattern matches the whole name or any rest of it behind a slash: --exclude=b excludes a/b.
     std::string_view rest = name;
     while (true) {
       if (glob_match(trimmed, rest) || glob_match(std::string(trimmed) + "/*", rest)) return true;
@@ -153,12 +154,14 @@ std::string transformed(const Request& r, std::string name) {
     while (rest.starts_with('/')) rest.remove_prefix(1);
     for (std::size_t i = 0; i < r.strip; ++i) {
       std::size_t slash = rest.find('/');
+      // A name with fewer components than are stripped is left out.
       if (slash == std::string_view::npos) return {};
       rest.remove_prefix(slash + 1);
       while (rest.starts_with('/')) rest.remove_prefix(1);
     }
     name = std::string(rest);
   }
+  // s/regex/replacement/flags of sed, with any character instead of the slash.
   if (r.transform.size() > 3 && r.transform[0] == 's') {
     char d = r.transform[1];
     std::size_t second = r.transform.find(d, 2);
@@ -202,6 +205,7 @@ std::string listing_line(const Invocation& call, const Request& r, const Archive
               group = r.numeric || e.group.empty() ? std::to_string(e.gid) : e.group;
   std::string owner = user + "/" + group;
   std::string size = std::to_string(e.size);
+  // GNU tar gives owner and size 19 columns together.
   std::size_t pad = owner.size() + 1 + size.size() < 19 ? 19 - owner.size() - 1 - size.size() : 0;
   std::string text = mode_text(e.type, e.mode);
   if (!e.hard_link.empty()) text[0] = 'h';
@@ -216,6 +220,7 @@ bool wanted(const Request& r, const std::string& name, std::vector<bool>& used) 
   if (r.names.empty()) return true;
   std::string_view trimmed = name;
   while (trimmed.size() > 1 && trimmed.ends_with('/')) trimmed.remove_suffix(1);
+  // Naming a directory names everything below it.
   for (std::size_t i = 0; i < r.names.size(); ++i) {
     std::string_view want = r.names[i].first;
     while (want.size() > 1 && want.ends_with('/')) want.remove_suffix(1);
@@ -294,6 +299,7 @@ void Tar::add(const std::string& shown, const std::string& directory, std::vecto
         e.name = name;
         if (e.type == vfs::Type::symlink) e.target = call_.fs().read_link(visit.path).value_or("");
         if (e.type == vfs::Type::file) {
+          // The second name of a file is stored as a link to the first.
           if (stat->links > 1) {
             auto [it, fresh] = links_.emplace(stat->inode, name);
             if (!fresh) e.hard_link = it->second;
@@ -304,6 +310,7 @@ void Tar::add(const std::string& shown, const std::string& directory, std::vecto
           }
           e.size = e.content.size();
         }
+        // Standard output may be the archive itself.
         if (r_.verbose)
           (r_.file == "-" ? call_.err() : call_.out())
               .write((r_.verbose > 1 ? listing_line(call_, r_, e, r_.show_transformed ? name : before)
@@ -402,6 +409,7 @@ bool Tar::extract(ArchiveEntry& e, const std::string& given) {
   if (e.type == vfs::Type::directory) {
     if (!there || !there->is_directory())
       done = call_.fs().make_directory(*path, mode | 0700, vfs::Parents::create);
+    // Set at the end: extracting into the directory changes its time.
     if (done && !r_.touch) directories_.emplace_back(*path, e.modified);
   } else {
     if (there && r_.skip_old) return true;
@@ -410,6 +418,7 @@ bool Tar::extract(ArchiveEntry& e, const std::string& given) {
       failed_ = true;
       return false;
     }
+    // A new file in place of the old one: other names and links of the old one keep what they have.
     if (there && !there->is_directory()) (void)call_.fs().remove_file(*path);
     if (e.type == vfs::Type::symlink)
       done = call_.fs().make_symlink(*path, e.target);

@@ -180,6 +180,7 @@ class Runner {
     }
     if (r_.at_once != 1) return start(std::move(argv));
     Invocation::Redirects redirects;
+    // Standard input carries the words: commands read nothing, unless the words come from a file (-a).
     TextInput empty{std::string()};
     redirects.in = shared_ ? shared_ : &empty;
     std::string program = argv[0];
@@ -204,6 +205,8 @@ class Runner {
       status = code;
       return false;
     }
+    // POSIX's numbers: 123 some command failed, 124 one asked to stop, 125 one was killed, 126 and 127 it
+    // could not be run.
     if (code == 255) {
       call_.complain(fmt::format("{}: exited with status 255; aborting", program));
       status = 124;
@@ -340,6 +343,7 @@ int read_options(Invocation& call, const CommandLine& options, Request& r, std::
       case 'n':
         if (!read_number(call, id, value, 1, r.count)) return 1;
         r.lines = 0;
+        // GNU lets -n 1 stand beside -I, which means it already.
         if (r.count == 1 && r.replace)
           r.count = 0;
         else
@@ -398,6 +402,7 @@ int run_groups(Invocation& call, Words& words, const Request& r, Runner& runner,
     if ((r.count && argv.size() - base.size() >= r.count) || (r.lines && lines >= r.lines)) go();
   }
   if (!words.problem.empty()) return call.fail(words.problem);
+  // Without any word the command runs once, unless -r.
   if (!stopped && (argv.size() > base.size() || (!ran && r.run_if_empty))) go();
   runner.finish();
   return runner.status;

@@ -124,6 +124,7 @@ Copier::Verdict Copier::may_replace(const std::string& from, const std::string& 
   if (!there) return Verdict::go_on;
   bool link = there->type == vfs::Type::symlink;
   if (link && !move_ && !s_.remove_destination && !s_.backup.wanted())
+    // cp writes through a link at its target, mv replaces the link.
     if (auto followed = call_.fs().find(*path)) there = followed;
   if (there->inode == source.inode && there->inode != 0) return same_file(from, to, *path);
   if (!s_.clobber) return Verdict::skip;

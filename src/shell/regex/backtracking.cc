@@ -15,6 +15,7 @@ namespace atl::shell {
 
 namespace {
 
+// What one match may take for its own stack of choices.
 constexpr std::uint32_t kHeapLimitKb = 64 * 1024;
 constexpr std::size_t kJitStack = 1 << 20;
 
@@ -48,6 +49,7 @@ struct BacktrackingBudget {
 
   static void* take(std::size_t size, void* self) {
     auto& budget = *static_cast<BacktrackingBudget*>(self);
+    // PCRE2 frees without telling a size: it is kept in front of the block.
     std::size_t whole = size + kHeader;
     budget.exceeded = budget.exceeded || whole > budget.left;
     auto* block = whole > budget.left ? nullptr : static_cast<char*>(std::malloc(whole));
@@ -110,6 +112,7 @@ int Backtracking::Compiled::compile(const std::string& text, std::uint32_t flags
     pcre2_set_heap_limit(context, kHeapLimitKb);
     data = pcre2_match_data_create_from_pattern(code, nullptr);
   }
+  // The code has taken its own copy of the allocator, which points to `budget`.
   pcre2_general_context_free(memory);
   return code ? 0 : error;
 }
@@ -119,12 +122,14 @@ Backtracking::~Backtracking() = default;
 
 Result<void> Backtracking::compile(const std::string& text, const RegexOptions& options, bool perl,
                                    bool too_big_elsewhere) {
+  // \C would match one byte of a character and split it.
   std::uint32_t flags = PCRE2_NEVER_BACKSLASH_C;
   if (is_utf8(text)) flags |= PCRE2_UTF | PCRE2_MATCH_INVALID_UTF;
   if (options.ignore_case) flags |= PCRE2_CASELESS;
   if (options.multiline || options.lines) flags |= PCRE2_MULTILINE;
   if (options.extended_space) flags |= PCRE2_EXTENDED;
   if (!perl || options.dot_newline) flags |= options.lines ? 0U : PCRE2_DOTALL;
+  // In POSIX $ is the end of the text alone; Perl's also matches before a newline at the end.
   if (!perl) flags |= PCRE2_DOLLAR_ENDONLY;
   if (int error = quick_->compile(text, flags, regex_limits().memory_bytes); error != 0) {
     if ((quick_->budget.exceeded || too_big_elsewhere) && regex_limits().too_big) regex_limits().too_big();
@@ -142,6 +147,7 @@ Result<void> Backtracking::compile(const std::string& text, const RegexOptions& 
   pcre2_pattern_info(quick_->code, PCRE2_INFO_NAMEENTRYSIZE, &size);
   pcre2_pattern_info(quick_->code, PCRE2_INFO_NAMETABLE, &table);
   for (std::uint32_t i = 0; i < count; ++i, table += size)
+    // An entry of PCRE2's table: the group's number in two bytes, high first, then its name.
     names.emplace_back(reinterpret_cast<const char*>(table + 2),
                        static_cast<std::size_t>(table[0] << 8 | table[1]));
   return {};
@@ -150,6 +156,8 @@ Result<void> Backtracking::compile(const std::string& text, const RegexOptions& 
 bool Backtracking::run(std::string_view text, std::size_t from, bool anchored) const {
   std::uint32_t flags = anchored ? PCRE2_ANCHORED : 0;
   if (regex_limits().charge) regex_limits().charge((text.size() - std::min(from, text.size())) / 8 + 16);
+  // The form without callouts first, which the compiler to machine code makes fast; if its bound is hit, once
+  // more with callouts that can be stopped.
   int count = text.size() <= kQuickText ? run_quickly(text, from, flags) : PCRE2_ERROR_MATCHLIMIT;
   if (count == PCRE2_ERROR_MATCHLIMIT) count = run_asking(text, from, flags);
   bool failed = count < 0 && count != PCRE2_ERROR_NOMATCH && count != PCRE2_ERROR_PARTIAL;
@@ -180,6 +188,7 @@ int Backtracking::run_asking(std::string_view text, std::size_t from, std::uint3
   pcre2_set_callout(asking_->context, Leave::ask, &leave);
   int count = pcre2_match(asking_->code, reinterpret_cast<PCRE2_SPTR>(text.data()), text.size(), from, flags,
                           asking_->data, asking_->context);
+  // Here PCRE2's frames are gone.
   if (leave.stopped) std::rethrow_exception(leave.stopped);
   return count;
 }

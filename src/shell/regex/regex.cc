@@ -95,6 +95,7 @@ struct Regex::Body {
 Result<void> Regex::Body::compile_re2(const std::string& text, const RegexOptions& options) {
   re2::RE2::Options settings;
   settings.set_encoding(is_utf8(text) ? re2::RE2::Options::EncodingUTF8 : re2::RE2::Options::EncodingLatin1);
+  // POSIX wants the longest match, RE2 by itself the first alternative's.
   settings.set_longest_match(!options.lines);
   settings.set_log_errors(false);
   settings.set_max_mem(static_cast<std::int64_t>(regex_limits().memory_bytes));
@@ -124,7 +125,8 @@ bool Regex::Body::run_re2(re2::StringPiece text, std::size_t from, std::size_t t
   return run_re2_bounded(text, from, to, anchor, found, count, bound);
 }
 
-// First where the match lies, which the automaton tells or nobody, then its groups if it is short enough.
+// First finds where the match lies, by the automaton or not at all, then its groups if the match is short
+// enough.
 bool Regex::Body::run_re2_bounded(re2::StringPiece text, std::size_t from, std::size_t to,
                                   re2::RE2::Anchor anchor, re2::StringPiece* found, int count,
                                   std::uint64_t bound) const {

@@ -83,6 +83,7 @@ Value Machine::builtin(const Node* node) {
               ? num(0)
               : static_cast<double>(
                     std::chrono::duration_cast<std::chrono::seconds>(call_.now().time_since_epoch()).count());
+      // srand() gives the seed before it.
       random_.seed(static_cast<std::uint64_t>(static_cast<std::int64_t>(seed_)));
       return Value::of(before);
     }
@@ -114,6 +115,7 @@ Value Machine::builtin(const Node* node) {
     case Builtin::rshift: need(2, 100); return builtin_bits(node);
     case Builtin::compl_:
       need(1, 1);
+      // gawk's integers have 53 bits, as many as a double holds exactly.
       return Value::of(static_cast<double>(~static_cast<std::uint64_t>(num(0)) & ((1ULL << 53) - 1)));
     case Builtin::strtonum: {
       need(1, 1);
@@ -185,6 +187,7 @@ Value Machine::builtin_substr(const Node* node) {
     copy.assign(held);
     held = copy;
   }
+  // POSIX rounds both numbers, and a start before the text shortens the length.
   double start = std::nearbyint(number(node->list[1]));
   double length = node->list.size() > 2 ? number(node->list[2]) : INFINITY;
   if (!std::isinf(length)) length = std::nearbyint(length);

@@ -86,6 +86,7 @@ Machine::Flow Machine::guarded(const Node* node) {
   try {
     return execute(node);
   } catch (const Jump& jump) {
+    // The jump left functions in the middle; rules have no locals.
     locals_ = nullptr;
     return jump.flow;
   }
@@ -113,6 +114,7 @@ Machine::Flow Machine::run_rules() {
           if (!truth(rule.pattern)) continue;
           rule.in_range = true;
         }
+        // A range may begin and end with the same record.
         if (truth(rule.pattern_end)) rule.in_range = false;
       } else if (!truth(rule.pattern)) {
         continue;
@@ -211,6 +213,7 @@ Machine::Flow Machine::execute_for_in(const Node* node) {
     std::string scratch;
     how = text_of(sorted->value, scratch);
   }
+  // The keys are copied first: the body may add and delete elements.
   std::vector<std::string> keys = how.empty() ? held->keys([this] { tick(); }) : ordered_keys(*held, how);
   for (std::string& key : keys) {
     store(node->a, Value::input(key));

@@ -29,6 +29,7 @@ const char* scan_number(const char* p, const char* end, double& number) {
     number = negative ? -static_cast<double>(integer) : static_cast<double>(integer);
     return p;
   }
+  // gawk takes "+inf" and "-nan", with a sign, and "nan" without one for text.
   if (end - digits >= 3 && p == digits && p > start) {
     if (strncasecmp(digits, "inf", 3) == 0 &&
         (end - digits == 3 || !isalpha(static_cast<unsigned char>(digits[3])))) {
@@ -49,6 +50,7 @@ const char* scan_number(const char* p, const char* end, double& number) {
   return stop;
 }
 
+// gawk's own hash: the order of `for (k in a)` is not defined, but scripts have come to rely on it.
 std::uint32_t string_hash(std::string_view s) {
   std::uint32_t h = 0;
   for (char c : s) h = static_cast<std::uint32_t>(static_cast<signed char>(c)) + 65599U * h;
@@ -132,6 +134,7 @@ void append_number(std::string& out, double number, const std::string& format) {
     return;
   }
   char buffer[512];
+  // Whole numbers print as integers whatever CONVFMT says.
   if (number == std::floor(number)) {
     int n = snprintf(buffer, sizeof buffer, "%.0f", number);
     out.append(buffer, static_cast<std::size_t>(n));

@@ -1,16 +1,14 @@
 // The edits that GNU diff would choose. Among many shortest edits it finds one by four steps, each of which
 // decides where hunks fall, so all four are here:
 //
-//   1. Equal lines at both ends are set aside, but for as many as there are lines of context.
+//   1. Equal lines at both ends are set aside, except for as many as there are lines of context.
 //   2. Lines without a partner in the other file are changed for certain and leave the comparison. So do
-//   lines with very
-//      many partners (blank ones, braces) in the middle of such runs: matching them would tear a rewritten
-//      block apart.
+//      lines with very many partners (blank ones, braces) in the middle of such runs: matching them would
+//      tear a rewritten block apart.
 //   3. Myers' search from both ends at once finds a point on a shortest path and splits there. When it takes
-//   too long the
-//      furthest point reached so far has to do.
+//      too long the furthest point reached so far has to do.
 //   4. Runs of changes are moved: up to join others, then down as far as possible, then back to face a run of
-//   the other file.
+//      the other file.
 
 #include "shell/commands/diff/align.h"
 

@@ -27,6 +27,7 @@ class DiffPrinter {
   }
 
   void ed() {
+    // From the end, so that earlier line numbers stay right while ed applies it.
     for (std::size_t n = r_.changes.size(); n-- > 0;) {
       const Change& c = r_.changes[n];
       std::string where = c.a_count <= 1 ? fmt::format("{}", c.a + c.a_count)
@@ -107,6 +108,7 @@ class DiffPrinter {
         std::size_t at = second ? b0 : a0, end = second ? b1 : a1;
         colored("36", second ? fmt::format("--- {} ----", range(b0, b1))
                              : fmt::format("*** {} ****", range(a0, a1)));
+        // A side without changes is left out: its lines stand on the other side.
         if (!any) return;
         const auto& lines = second ? r_.b : r_.a;
         bool open = second ? r_.b_open : r_.a_open;

@@ -79,6 +79,7 @@ class Exec final : public Expression {
   bool test(Context& context, Subject& subject) override {
     const std::string& shown = subject.visit->shown;
     std::string name = in_directory_ ? "./" + std::string(base_name(shown)) : shown;
+    // -exec ... {} + collects names; 128 KiB is what an argument list may hold.
     if (many_) {
       batch_.push_back(name);
       bytes_ += name.size() + 1;
@@ -265,6 +266,7 @@ Result<Node> Parser::name_test(const std::string& name) {
   if (name.ends_with("regex")) {
     RegexOptions options;
     options.ignore_case = ignore_case;
+    // -regex matches the whole path, not a part of it.
     options.whole_line = true;
     // Emacs syntax is POSIX basic with bare + and ?.
     std::string text = pattern;
@@ -349,6 +351,7 @@ Result<Node> Parser::time_test(const std::string& name) {
     auto seconds = std::chrono::duration_cast<std::chrono::seconds>(now.time_since_epoch()).count();
     CivilTime civil = to_civil(seconds, Zone::of(call_));
     civil.hour = civil.minute = civil.second = 0;
+    // -daystart counts from the end of today.
     civil.day += 1;
     now = WallTime(std::chrono::seconds(to_unix_seconds(civil, Zone::of(call_))));
   }
@@ -360,7 +363,7 @@ Result<Node> Parser::time_test(const std::string& name) {
                                    : stat->modified;
     double seconds = static_cast<double>((now - time).count()) / 1e9;
     double unit = minutes ? 60 : 86400;
-    // Minutes compare exactly for + and -, days are whole days.
+    // Minutes are compared with their fraction, days as whole days.
     if (minutes) {
       double age = seconds / unit;
       return n.sign == '=' ? std::ceil(age) == n.value : n.matches(age);
@@ -396,6 +399,7 @@ Result<Node> Parser::size_test(const std::string& name) {
     auto* stat = c.stat(s);
     if (!stat) return false;
     double size = stat->is_directory() ? 4096 : static_cast<double>(stat->size);
+    // Sizes are rounded up to the unit: -size 1k is 1 to 1024 bytes, -size -1k only empty files.
     return n.matches(std::ceil(size / scale));
   });
 }
@@ -415,6 +419,7 @@ Result<Node> Parser::perm_test(const std::string& name) {
     auto* stat = c.stat(s);
     if (!stat) return false;
     if (kind == '-') return (stat->mode & mode) == mode;
+    // -perm -0 and /0 match everything.
     if (kind == '/') return mode == 0 || (stat->mode & mode) != 0;
     return (stat->mode & 07777) == mode;
   });
@@ -571,6 +576,7 @@ Result<Node> Parser::named(const std::string& name) {
     });
   }
   if (name == "-delete") {
+    // A directory can be removed only after what is in it.
     settings_.has_action = settings_.depth_first = true;
     return make_test([](Context& c, Subject& s) {
       if (s.visit->shown == ".") return true;

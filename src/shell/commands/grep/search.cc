@@ -41,6 +41,7 @@ Result<std::unique_ptr<Grep>> Grep::create(Invocation& call, const GrepSettings&
     grep->none_match_ = true;
     return grep;
   }
+  // Only where a match is matters, never its groups.
   options.captures = false;
   options.dot_newline = false;
   options.quick = !settings.words;
@@ -50,6 +51,8 @@ Result<std::unique_ptr<Grep>> Grep::create(Invocation& call, const GrepSettings&
   options.quick = false;
   if (settings.delimiter == '\n' && grep->line_->required().size() + grep->line_->required_at_start() > 1) {
     grep->at_start_ = grep->line_->required_at_start();
+    // Text that every match contains: lines without it are skipped by memmem, which is many times as fast as
+    // the expression.
     grep->required_ = (grep->at_start_ ? "\n" : "") + std::string(grep->line_->required());
   }
   // The whole buffer at once: not for Perl, whose \s or [^x] could cross a line's end.
@@ -116,6 +119,8 @@ bool Grep::next_matching(std::string_view text, std::size_t from, std::size_t& b
       if (span.begin >= text.size() && text.ends_with(delimiter)) return false;
       begin = std::max(from, line_begin(text, span.begin, delimiter));
       end = line_end(text, span.begin, delimiter);
+      // Where nearly every line matches, asking line by line is faster than searching on; the next miss turns
+      // back.
       dense_ = begin == from;
       if (!settings_.words || line_matches(text.substr(begin, end - begin))) return true;
       from = end + 1;
@@ -358,6 +363,7 @@ void Grep::search(Input& in, const std::string& name) {
   after_left_ = 0;
   kept_.clear();
   if (settings_.max_count == 0) stopped_ = true;
+  // Pieces end anywhere; what is behind the last line break waits for the rest of its line.
   std::string carry;
   while (!stopped_) {
     std::string_view piece = in.fill();

@@ -33,6 +33,8 @@ bool Machine::raise(Value value) {
   return false;
 }
 
+// Backtracking by callbacks: `out` is called for every output. A null `path` means that nobody asks where the
+// value came from; inside of path(...) it is the chain of keys.
 bool Machine::eval(const Node* node, const Env* env, const Value& in, const Path* path, const Out& out) {
   if (stack_left_here() < stack_reserve_for_tree) return raise(std::string("Recursion too deep"));
   tick();
@@ -93,6 +95,8 @@ bool Machine::eval(const Node* node, const Env* env, const Value& in, const Path
                     [&](const Value& w, const Path*) { return out(Value(w.truthy()), nullptr); });
       });
     case Op::alternative: {
+      // An error of the left side is swallowed, one of whoever takes the outputs is not: `downstream` tells
+      // them apart.
       bool any = false, downstream = false;
       bool go = eval(node->a, env, in, path, [&](const Value& v, const Path* p) {
         if (!v.truthy()) return true;
@@ -139,6 +143,7 @@ bool Machine::eval(const Node* node, const Env* env, const Value& in, const Path
     case Op::bind: return eval_bind(node, env, in, path, out);
     case Op::bind_alternatives: return eval_alternatives(node, env, in, path, out);
     case Op::label: {
+      // A label is known by its link's address, which is unique as long as it is in scope.
       Env link{env};
       bool go = eval(node->a, &link, in, path, out);
       if (!go && breaking == &link) {
@@ -156,6 +161,7 @@ bool Machine::eval(const Node* node, const Env* env, const Value& in, const Path
     case Op::call_definition: return eval_call(node, env, in, path, out);
     case Op::call_parameter: {
       const Env* link = climb(env, node->levels);
+      // A parameter is evaluated where the call stands, with the input of here.
       return eval(link->closure, link->closure_env, in, path, out);
     }
     case Op::call_builtin: return node->builtin->run(*this, *node, env, in, path, out);
@@ -235,6 +241,7 @@ bool Machine::eval_slice(const Node* node, const Env* env, const Value& in, cons
 bool Machine::eval_iterate(const Node* node, const Env* env, const Value& in, const Path* path,
                            const Out& out) {
   return eval(node->a, env, in, path, [&](const Value& v, const Path* p) {
+    // Held, because what `out` does may drop the value that is being iterated.
     Value held = v;
     if (held.is_array()) {
       for (std::size_t i = 0; i < held.items().size(); ++i) {
@@ -294,6 +301,7 @@ bool Machine::eval_try(const Node* node, const Env* env, const Value& in, const 
     downstream = !more;
     return more;
   });
+  // Only errors of the body are caught.
   if (go || downstream || breaking || halt || !error) return go;
   Value caught = std::move(*error);
   error.reset();
@@ -456,6 +464,7 @@ bool Machine::destructure_entries(const Pattern& pattern, std::size_t at, const 
 bool Machine::arguments(const Node& node, const Env* env, const Value& in, std::vector<Value>& values,
                         const std::function<bool()>& done) {
   values.resize(node.list.size());
+  // Cartesian product, the last argument as the outermost loop, as jq has it.
   std::function<bool(std::size_t)> from = [&](std::size_t left) -> bool {
     if (left == 0) return done();
     return eval(node.list[left - 1], env, in, nullptr, [&](const Value& v, const Path*) {

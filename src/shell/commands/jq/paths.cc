@@ -12,6 +12,7 @@ namespace atl::shell::jq {
 
 namespace {
 
+// jq's own bound for indices.
 constexpr double kArrayMax = 536870911;
 
 // The bounds of a slice of something with `size` elements.
@@ -52,6 +53,7 @@ bool Machine::index(const Value& container, const Value& key, Value& out) {
     const Value* to = key.members().find("end");
     if (from || to) return slice(container, from ? *from : Value(), to ? *to : Value(), out);
   }
+  // .[[2, 3]] gives the places where that sequence begins.
   if (container.is_array() && key.is_array()) {
     std::vector<Value> found;
     const auto &hay = container.items(), &needle = key.items();
@@ -97,6 +99,7 @@ bool Machine::slice(const Value& container, const Value& from, const Value& to, 
 bool Machine::get_path(const Value& root, const std::vector<Value>& path, Value& out) {
   out = root;
   for (const Value& key : path) {
+    // A path through null is null.
     if (out.is_null()) return true;
     Value next;
     if (!index(out, key, next)) return false;
@@ -280,6 +283,7 @@ bool Machine::eval_assignment(const Node* node, const Env* env, const Value& in,
       bool stopped = false;
       bool go = eval(node->b, env, old, nullptr, [&](const Value& v, const Path*) {
         replaced = v;
+        // |= takes the first output; none deletes the path.
         stopped = true;
         return false;
       });

@@ -108,6 +108,7 @@ const Object& Value::members() const {
 }
 
 std::vector<Value>& Value::own_items() {
+  // The only owner changes in place; a shared one is copied first.
   if (u_.array->refs > 1) {
     auto* copy = new Array;
     copy->items = u_.array->items;
@@ -234,6 +235,7 @@ void append_number(std::string& out, double number) {
     out += "null";
     return;
   }
+  // JSON has no infinity; jq prints the largest number there is.
   if (std::isinf(number)) number = number < 0 ? -1.7976931348623157e308 : 1.7976931348623157e308;
   if (number == static_cast<double>(static_cast<std::int64_t>(number)) && std::fabs(number) < 1e16) {
     if (number == 0 && std::signbit(number)) {

@@ -15,6 +15,7 @@
 
 namespace atl::shell {
 
+// In units of 1 KiB, as if on a disk with blocks of 4 KiB.
 std::uint64_t Ls::blocks_of(const Entry& entry) {
   if (entry.stat.type == vfs::Type::directory) return 4;
   if (entry.stat.type != vfs::Type::file) return 0;
@@ -179,6 +180,7 @@ std::string Ls::time_text(const Entry& entry) const {
   if (s_.time_style == "full-iso") return format_time("%Y-%m-%d %H:%M:%S.%N %z", time, zone);
   if (s_.time_style == "long-iso") return format_time("%Y-%m-%d %H:%M", time, zone);
   auto age = call_.now() - time;
+  // Half a year: older files show their year instead of the time, and so do files of the future.
   bool recent = age > std::chrono::hours(-1) && age < std::chrono::hours(24 * 365 / 2);
   if (s_.time_style.starts_with('+')) {
     // A second line of the format is for what is recent.
@@ -383,6 +385,7 @@ void Ls::list_directory(const std::string& shown, const vfs::Path& path, bool he
     for (const Entry& e : entries)
       if (e.stat.is_directory() && e.name != "." && e.name != "..")
         below.push_back({join_shown(now.shown, e.name), e.path});
+    // In front: a directory's subdirectories come before its siblings.
     pending.insert(pending.begin(), below.begin(), below.end());
   }
 }

@@ -39,12 +39,14 @@ int compare_numeric(std::string_view a, std::string_view b) {
       fraction = s.substr(n + 1, f - n - 1);
       while (fraction.ends_with('0')) fraction.remove_suffix(1);
     }
+    // -0 equals 0.
     if (whole.empty() && fraction.empty()) negative = false;
   };
   bool na, nb;
   std::string_view wa, wb, fa, fb;
   take(a, na, wa, fa);
   take(b, nb, wb, fb);
+  // Text that is no number sorts before all numbers, NaN behind that.
   if (na != nb) return na ? -1 : 1;
   int order = wa.size() != wb.size() ? (wa.size() < wb.size() ? -1 : 1) : wa.compare(wb);
   if (order == 0) order = fa.compare(fb);
@@ -98,6 +100,7 @@ int compare_text(std::string_view a, std::string_view b, const SortKey& key) {
   }
 }
 
+// Equal keys get equal numbers, so that -R keeps them together.
 std::uint64_t scramble(std::string_view text) {
   std::uint64_t h = 0x9E3779B97F4A7C15ULL;
   for (char c : text) h = (h ^ static_cast<unsigned char>(c)) * 0x100000001B3ULL;
@@ -139,6 +142,7 @@ int compare_key(std::string_view a, std::string_view b, const SortKey& key) {
   }
 }
 
+// Numbers that a double holds exactly are compared as doubles, which is much faster; longer ones as text.
 bool exact_number(std::string_view text, double& value) {
   std::size_t i = 0;
   while (i < text.size() && blank(text[i])) ++i;
@@ -366,6 +370,7 @@ int SortOrder::compare_lines(std::string_view a, std::string_view b) const {
     int order = compare_key(extract(a, key), extract(b, key), key);
     if (order != 0) return key.reverse ? -order : order;
   }
+  // The last resort: lines whose keys are equal are ordered as a whole.
   if (!keys.empty() && (stable || unique)) return 0;
   int order = memcmp(a.data(), b.data(), std::min(a.size(), b.size()));
   if (order == 0) order = a.size() < b.size() ? -1 : a.size() > b.size() ? 1 : 0;

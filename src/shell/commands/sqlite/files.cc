@@ -49,6 +49,8 @@ int lock(sqlite3_file* file, int level) {
   if (level <= h.lock || !h.file) return SQLITE_OK;
   FileLock& locks = h.locks();
   bool mine = h.lock >= SQLITE_LOCK_RESERVED;
+  // SQLite's protocol: many readers (shared), one of which may prepare to write (reserved), and writes when
+  // it is alone (exclusive).
   if (h.lock == SQLITE_LOCK_NONE) {
     if (locks.exclusive) return SQLITE_BUSY;
     ++locks.shared;
@@ -97,6 +99,7 @@ int read(sqlite3_file* file, void* to, int amount, sqlite3_int64 offset) {
   }
   if (!h.owner.charge(size / 16 + 1)) return SQLITE_IOERR_READ;
   if (got == size) return SQLITE_OK;
+  // SQLite demands zeros behind a short read.
   std::memset(out.data() + got, 0, size - got);
   return SQLITE_IOERR_SHORT_READ;
 }
@@ -129,6 +132,7 @@ int truncate(sqlite3_file* file, sqlite3_int64 size) {
   return SQLITE_OK;
 }
 
+// Files are in memory: what is written is there.
 int sync(sqlite3_file*, int) {
   return SQLITE_OK;
 }
@@ -241,12 +245,14 @@ int randomness(sqlite3_vfs*, int count, char* out) {
   return count;
 }
 
+// Sleeping would hold up all fibers; a busy database is reported at once.
 int no_sleep(sqlite3_vfs*, int) {
   return 0;
 }
 
 int current_time(sqlite3_vfs* vfs, double* out) {
   auto since = std::chrono::duration<double>(files(vfs).call().now().time_since_epoch()).count();
+  // The Julian day of 1 January 1970.
   *out = 2440587.5 + since / 86400.0;
   return SQLITE_OK;
 }
@@ -292,6 +298,7 @@ bool Files::charge(std::uint64_t work, std::int64_t memory) noexcept {
     if (work) call_.charge(work);
     if (memory > 0) call_.charge_memory(memory);
     return true;
+    // SQLite is C: exceptions must not pass through it. rethrow() throws when its frames are gone.
   } catch (...) {
     stopped_ = std::current_exception();
     return false;
