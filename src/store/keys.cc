@@ -2,8 +2,8 @@
 
 namespace atl::store {
 
-// Of a tenant's keys that were revoked or expired the last ones stay, for whoever looks back. All keys are
-// looked through with every new one, so they cannot be kept for ever.
+// Of a tenant's revoked and expired keys only the last ones are kept, to be looked up: every new key is
+// compared with all of them.
 constexpr std::int64_t kEndedKeysKept = 1000;
 
 static Result<void> forget_ended_keys(Connection& db, const std::string& tenant, WallTime now) {

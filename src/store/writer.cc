@@ -15,6 +15,7 @@ namespace {
 
 // How long journaled changes gather before they are written together.
 constexpr std::chrono::milliseconds kGather{30};
+// Between attempts while the database takes nothing: the first and the longest wait.
 constexpr std::chrono::milliseconds kFirstPause{50};
 constexpr std::chrono::milliseconds kLongestPause{2000};
 // The journal is emptied when it has grown to this; whoever appends then waits for one transaction.
@@ -118,9 +119,9 @@ Writer::Batch Writer::next_batch(std::unique_lock<std::mutex>& lock) {
   return batch;
 }
 
-// What one statement does to a transaction when the disk fails is the library's choice: it may take all of it
-// back. Then each change is tried alone, so that nobody suffers for another's; order is kept, so behind a
-// journaled change that has to wait nothing goes through.
+// When the disk fails, SQLite may roll back the whole transaction at any statement. Then each change is tried
+// alone, so that one does not fail because of another. Their order is kept: nothing passes a journaled change
+// that has to wait.
 void Writer::write_batch(Batch& batch) {
   // Attempt::refused: the database would refuse each of them as well.
   if (transact(batch) != Attempt::broken || batch.size() == 1) return;

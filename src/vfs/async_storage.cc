@@ -12,8 +12,8 @@ namespace {
 
 namespace asio = boost::asio;
 
-// One call on its way. finish() runs on the caller's executor only, whoever comes first: the answer or the
-// cancellation. The worker merely looks at `done`.
+// One call on its way. finish() runs on the caller's executor only, for the answer or for the cancellation,
+// whichever comes first; the worker only reads `done`.
 template <class T, class Handler>
 struct Call {
   explicit Call(Handler h) : handler(std::move(h)) {}

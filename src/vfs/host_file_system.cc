@@ -47,6 +47,7 @@ std::string proc_path(const os::Fd& fd) {
 
 Result<std::string> target_of(const os::Fd& link, const Path& path) {
   std::string target(kPathBytesMax + 1, '\0');
+  // With an empty path it reads the link that the descriptor itself is.
   ssize_t n = ::readlinkat(link.get(), "", target.data(), target.size());
   if (n < 0) return failed(path);
   target.resize(static_cast<std::size_t>(n));
@@ -60,6 +61,7 @@ Result<std::unique_ptr<HostFileSystem>> HostFileSystem::open(const std::string& 
   return std::unique_ptr<HostFileSystem>(new HostFileSystem(std::move(root)));
 }
 
+// O_PATH opens without touching: it needs no permission to read and does not wait for a FIFO's other end.
 Result<os::Fd> HostFileSystem::handle(const Path& path) const {
   auto fd = os::open_beneath(root_.get(), relative(path).c_str(), O_PATH | O_NOFOLLOW);
   if (!fd) return refuse(fd.error().code(), path);
@@ -75,8 +77,11 @@ Result<os::Fd> HostFileSystem::parent_of(const Path& path) const {
 Result<Path> HostFileSystem::physical(const Path& path, Follow follow) const {
   auto fd = os::open_beneath(root_.get(), relative(path).c_str(), O_PATH | O_NOFOLLOW);
   if (!fd) {
+    // openat2 was told to follow no links (ELOOP): links are resolved by us, against our root and not the
+    // machine's.
     if (fd.error().code() == Code::loop) return physical_slowly(path, follow);
     if (fd.error().code() != Code::not_found) return refuse(fd.error().code(), path);
+    // A last component that is missing is fine: it may be about to be made.
     if (!path.is_root() && !parent_of(path)) return refuse(Code::not_found, path);
     return path;
   }
@@ -138,8 +143,10 @@ Result<Listing> HostFileSystem::list(const Path& directory) const {
   if (!fd) return refuse(fd.error().code(), directory);
   std::unique_ptr<DIR, int (*)(DIR*)> stream(::fdopendir(fd->get()), ::closedir);
   if (!stream) return failed(directory);
+  // closedir() closes it.
   (void)fd->release();
   Listing out;
+  // readdir() gives null at the end and on failure; only errno tells.
   errno = 0;
   while (dirent* entry = ::readdir(stream.get())) {
     std::string_view name = entry->d_name;
@@ -218,6 +225,7 @@ Result<std::unique_ptr<File>> HostFileSystem::open(const Path& path, const OpenO
     if (!made && made.error().code() == Code::already_exists) return refuse(Code::not_a_directory, path);
     if (!made) return fail(std::move(made).error());
   }
+  // O_EXCL never follows a link, even a dangling one.
   Follow follow = options.create && options.exclusive ? Follow::no : options.follow;
   auto real = TRY(physical(path, follow));
   auto fd = TRY(open_host_file(root_.get(), real, flags, options.mode));
@@ -332,6 +340,7 @@ Result<void> HostFileSystem::rename(const Path& from_path, const Path& to_path) 
   auto from_parent = TRY(parent_of(from));
   auto to_parent = TRY(parent_of(to));
   if (::renameat(from_parent.get(), name_of(from).c_str(), to_parent.get(), name_of(to).c_str()) != 0) {
+    // Linux may say either for a directory that is not empty; callers see one.
     if (errno == EEXIST) errno = ENOTEMPTY;
     return failed(to_path);
   }
@@ -353,6 +362,8 @@ Result<void> HostFileSystem::set_mode(const Path& path, std::uint32_t mode, Foll
   auto fd = handle(real);
   if (!fd) return refuse(fd.error().code(), path);
   if (TRY(stat_of_fd(fd->get(), path.str())).is_symlink()) return refuse(Code::unsupported, path);
+  // fchmod() refuses a descriptor of O_PATH, and chmod by name could be led away by a link that was put there
+  // meanwhile; /proc/self/fd means the very file.
   if (::chmod(proc_path(*fd).c_str(), mode & 07777) != 0) return failed(path);
   return {};
 }
@@ -372,6 +383,7 @@ Result<void> HostFileSystem::set_times(const Path& path, const Times& times, Fol
   TRY(stat(real, Follow::no));
   auto parent = TRY(parent_of(real));
   auto spec = [](const std::optional<WallTime>& time) {
+    // A time that is not given stays.
     timespec out{0, UTIME_OMIT};
     if (!time) return out;
     auto seconds = std::chrono::floor<std::chrono::seconds>(*time);

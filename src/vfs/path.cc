@@ -52,7 +52,7 @@ class PathBuilder {
 
 namespace {
 
-// Text that grows without bound by "x/../" could cost more than it says; nobody needs more than this.
+// "x/../" can be repeated without making the path longer, so the text itself has a bound.
 constexpr std::size_t kTextBytesMax = 16 * kPathBytesMax;
 
 Result<Path> build(std::string start, std::string_view text) {

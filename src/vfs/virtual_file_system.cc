@@ -23,6 +23,7 @@ WallTime to_time(std::int64_t nanoseconds) {
 }
 
 void append_all(Content& to, const Content& from) {
+  // Contents share their bytes: taking over is free, appending copies.
   if (to.empty()) {
     to = from;
     return;
@@ -48,6 +49,7 @@ Stat stat_of(const Node& node) {
   out.changed = to_time(node.changed);
   out.accessed = to_time(node.accessed);
   if (tree::is_directory(node)) {
+    // As on Unix: its name, its own ".", and the ".." of each subdirectory.
     out.links = 2 + static_cast<const DirNode&>(node).subdirectories;
   } else {
     out.links = static_cast<const FileNode&>(node).links;
@@ -105,6 +107,7 @@ Result<void> VirtualFileSystem::check_room(std::uint64_t more_bytes, std::uint64
 // ---- the tree's edges ----
 
 void VirtualFileSystem::attach(std::string_view parent, Node* node) {
+  // The nodes from the root to the parent, made our own: they may be shared with snapshots and forks.
   Spine spine(state_, parent);
   std::size_t below = 0;
   if (tree::is_directory(*node)) {
@@ -281,6 +284,7 @@ Result<void> VirtualFileSystem::make_parents(const Path& path, std::uint64_t mor
   DirNode* below = nullptr;
   for (auto end = ends.end(); end != missing;) {
     --end;
+    // From the deepest upwards, each put into the next; only the topmost is attached to the tree.
     std::size_t begin = end == ends.begin() ? 1 : *std::prev(end) + 1;
     auto* directory =
         static_cast<DirNode*>(new_node(Kind::directory, text.substr(begin, *end - begin), 0755));
@@ -418,6 +422,7 @@ Result<void> VirtualFileSystem::make_link(const Path& existing, const Path& path
 Result<void> VirtualFileSystem::remove_file(const Path& path) {
   Removed removed;
   return change(
+      // Removing frees space and cannot fail half way.
       Undo::unneeded,
       [&]() -> Result<void> {
         Located where;
@@ -452,6 +457,7 @@ Result<void> VirtualFileSystem::remove_all(const Path& path) {
       removed.path = "";
       removed.top = Ref<Node>::share(state_.root.get());
       const DirNode& root = *state_.root;
+      // The root itself cannot go: a new one with the same attributes takes its place.
       Ref<DirNode> empty(tree::new_directory(""));
       empty->mode = root.mode;
       empty->uid = root.uid;

@@ -35,6 +35,8 @@ Result<void> ReadOnlyStorage::clear() {
 
 namespace {
 
+// A storage has no entry that says "removed", so an entry that no program can make stands for it: a FIFO
+// without permissions from the year 1970.
 FileEntry whiteout(const Path& path) {
   FileEntry entry;
   entry.path = path;
@@ -95,6 +97,7 @@ Result<void> OverlayStorage::apply(const Batch& batch) {
     TRY(copy_parents(entry.path));
     out.insert_or_assign(entry.path, entry);
     if (!entry.is_directory()) continue;
+    // A directory that replaces a removed one, or a file, must not let the base's names shine through.
     auto now = TRY(top_->get(entry.path));
     bool anew = removals.contains(entry.path) || (now && !now->is_directory());
     if (!anew) continue;
@@ -102,6 +105,7 @@ Result<void> OverlayStorage::apply(const Batch& batch) {
     for (const Path& child : hidden)
       if (!sets.contains(child)) out.emplace(child, whiteout(child));
   }
+  // Children before their directories.
   std::ranges::reverse(changes.removals);
   for (auto& [path, entry] : out) changes.entries.push_back(std::move(entry));
   return top_->apply(changes);
@@ -115,6 +119,8 @@ Result<std::vector<Path>> OverlayStorage::merged(std::vector<Path> below, std::v
     auto entry = TRY(top_->get(path));
     if (!entry) continue;
     if (!entry->is_directory()) {
+      // Paths are sorted, so all that lies below this one follows it, mixed only with names that begin like
+      // it (/a-b between /a and /a/c).
       auto first = out.lower_bound(path);
       while (first != out.end() && first->str().starts_with(path.str()))
         first = first->is_same_or_child_of(path) ? out.erase(first) : std::next(first);
@@ -197,6 +203,7 @@ Result<void> QuotaStorage::apply(const Batch& batch) {
   };
   for (const Path& path : batch.removals) TRY(replace(path, nullptr));
   for (const FileEntry& entry : batch.entries) TRY(replace(entry.path, &entry));
+  // Shrinking is allowed even above the quota, which may have been lowered.
   if (after.bytes > quota_.bytes_max && after.bytes > used_.bytes)
     return fail(Code::no_space, fmt::format("No space left on device: at most {} bytes", quota_.bytes_max));
   if (after.nodes() > quota_.nodes_max && after.nodes() > used_.nodes())
@@ -314,6 +321,8 @@ Result<std::optional<FileEntry>> MountStorage::get(const Path& path) const {
 }
 
 Result<void> MountStorage::apply(const Batch& batch) {
+  // A batch is all or nothing, but each part can promise that only for itself: what is needed to go back is
+  // read before anything changes.
   std::map<const Part*, Batch> forward, back;
   auto note = [&](const Part& part, const Path& inside) -> Result<void> {
     auto old = TRY(part.storage->get(inside));
@@ -347,6 +356,7 @@ Result<void> MountStorage::apply(const Batch& batch) {
     }
     for (const Part* earlier : done) {
       Batch& undo = back[earlier];
+      // Children are removed before and entries made after their parents.
       std::ranges::sort(undo.removals, std::greater{});
       std::ranges::sort(undo.entries, {}, [](const FileEntry& entry) -> const Path& { return entry.path; });
       (void)earlier->storage->apply(undo);
@@ -372,6 +382,7 @@ Result<std::vector<Path>> MountStorage::paths_by_prefix(std::string_view prefix)
 
 Result<std::vector<Path>> MountStorage::children(const Path& directory) const {
   for (const Part& part : parts_) {
+    // A mount point's own entry is the base's, what is in it the mount's.
     if (part.at.is_root() || !directory.is_same_or_child_of(part.at)) continue;
     auto paths = TRY(part.storage->children(directory.relative_to(part.at)));
     for (Path& path : paths) path = TRY(path.below(part.at));

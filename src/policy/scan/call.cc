@@ -46,6 +46,7 @@ ValueIndex Evaluator::call_value(NodeIndex index) {
     }
   }
   std::vector<ValueIndex> results;
+  // A callee may be one of several functions: the call is judged for each.
   for (ValueIndex one : alternatives(function)) results.push_back(call_one(one, arguments, node));
   return choices(results);
 }
@@ -66,6 +67,7 @@ ValueIndex Evaluator::call_one(ValueIndex callee, const Arguments& arguments, co
     case Type::invoke: {
       // f.call(this, a), f.bind(this), f.apply(this, [a])
       std::string_view how = names_[function.name].text;
+      // What is bound before the call is ignored: the function is what matters.
       if (how == "bind") return function.object;
       Arguments rest = arguments;
       if (!rest.positional.empty()) rest.positional.erase(rest.positional.begin());
@@ -110,6 +112,7 @@ ValueIndex Evaluator::call_method(const Value& method, const Arguments& argument
 
 ValueIndex Evaluator::decode_by_name(std::string_view text, std::string_view encoding, const Value& from) {
   std::string name;
+  // Python takes rot_13, ROT-13 and rot13 for the same codec.
   for (char c : encoding) {
     if (c != '_' && c != '-') name += static_cast<char>(c >= 'A' && c <= 'Z' ? c + 32 : c);
   }
@@ -124,6 +127,7 @@ ValueIndex Evaluator::decode_by_name(std::string_view text, std::string_view enc
   } else if (name == "unicodeescape" || name == "rawunicodeescape" || name == "stringescape") {
     result = decode_python(text, false);
   } else if (name == "zlib" || name == "zlibcodec" || name == "bz2" || name == "bz2codec" || name == "uu") {
+    // Not decompressed here; that it was compressed is known.
     return make({.type = Value::Type::unknown, .decoded = true});
   } else {
     decoded = from.decoded;

@@ -22,6 +22,8 @@ constexpr std::array kBlanks = {" "sv,      "\t"sv,     "\n"sv,     "\r"sv,     
                                 "\u2005"sv, "\u2006"sv, "\u2007"sv, "\u2008"sv, "\u2009"sv, "\u200a"sv,
                                 "\u2028"sv, "\u2029"sv, "\u202f"sv, "\u205f"sv, "\u3000"sv};
 
+// The interpreter strips by Python's rules. A blank that only one of the two knew would hide a line from the
+// scanner.
 std::string_view strip_left(std::string_view text) {
   for (bool again = true; again;) {
     again = false;
@@ -83,6 +85,7 @@ std::string_view without_options(std::string_view word, std::string_view rest) {
   const auto skip = [&](std::string_view set) {
     rest.remove_prefix(std::min(rest.find_first_not_of(set), rest.size()));
   };
+  // The options that our own %timeit reads, no others.
   while (rest.size() > 1 && rest[0] == '-' && "nrqoc"sv.contains(rest[1])) {
     rest.remove_prefix(2);
     skip(" \t");
@@ -128,6 +131,7 @@ std::vector<Placeholder> placeholders_in(std::string_view command) {
   for (std::size_t at = 0; at < command.size(); ++at) {
     if (command[at] == '{') {
       const std::size_t end = command.find_first_of("{}", at + 1);
+      // {a{b}} and {} are the shell's.
       if (end == std::string_view::npos || command[end] != '}' || end == at + 1) continue;
       const std::string_view inner = command.substr(at + 1, end - at - 1);
       if (is_python(strip(inner))) found.push_back({at, end + 1, strip(inner), true});
@@ -155,6 +159,8 @@ struct OpenState {
 void OpenState::pass(std::string_view line) {
   for (std::size_t at = 0; at < line.size();) {
     const char c = line[at];
+    // Inside a string: a backslash protects the next character, even in a raw string, where Python counts it
+    // for this purpose as well.
     if (!quote.empty()) {
       const bool closes = line.substr(at).starts_with(quote);
       at += closes ? quote.size() : c == '\\' ? 2 : 1;
@@ -176,6 +182,7 @@ void OpenState::pass(std::string_view line) {
     ++at;
   }
   goes_on = line.ends_with('\\');
+  // A string in single quotes cannot go on to the next line; Python will refuse it.
   if (quote.size() != 3 && !goes_on) quote.clear();
 }
 
@@ -191,6 +198,7 @@ std::optional<Shorthand> shorthand_of(std::string_view line) {
   const std::string_view indent = line.substr(0, line.size() - body.size());
   if (body.starts_with('!') || body.starts_with('%'))
     return Shorthand{indent, {}, body[0], strip(body.substr(1))};
+  // x = !ls and x = %time f(): the value of a command or a magic.
   const std::size_t equals = body.find('=');
   if (equals == std::string_view::npos) return std::nullopt;
   const std::string_view after = strip_left(body.substr(equals + 1));
@@ -287,6 +295,7 @@ std::string CellReader::call_for(const Shorthand& line, std::uint32_t offset) {
 void CellReader::read_lines() {
   std::vector<std::string_view> lines = lines_of(code_);
   OpenState open;
+  // Inside an open bracket or string ! and % are Python's.
   for (std::size_t at = 0; at < lines.size(); ++at) {
     if (at > 0) cell_.text += '\n';
     const auto offset = static_cast<std::uint32_t>(cell_.text.size());
@@ -302,6 +311,7 @@ void CellReader::read_lines() {
     while (joined.ends_with('\\') && at + more + 1 < lines.size())
       joined += "\n" + std::string(lines[at + ++more]);
     cell_.text += call_for(*shorthand_of(joined), offset);
+    // As many lines as were joined, so that lines keep their numbers in findings.
     cell_.text.append(more, '\n');
     at += more;
   }
@@ -331,8 +341,8 @@ void CellReader::read_whole(std::string_view body_of_cell) {
   for (const Placeholder& one : placeholders_in(rest))
     if (one.is_certain) embed(0, Language::python, std::string(one.expression));
   if (is_one_of(word, kShellWords)) {
-    // `%%script python3`: the named program reads the body. Ours is always bash; whoever names another gets
-    // both readings.
+    // `%%script python3`: in Jupyter the named program reads the body, in our interpreter always bash. A cell
+    // that names another language is read as both.
     if (rest.starts_with("python") || rest.starts_with("pypy")) embed(0, Language::python, std::string(body));
     if (rest.starts_with("node")) embed(0, Language::javascript, std::string(body));
     take_body(Language::shell);

@@ -10,6 +10,8 @@
 namespace atl::policy {
 
 namespace {
+// Values that are followed for one name, items of one list, bytes of one text. What is beyond them is
+// unknown, and taints stay.
 constexpr std::size_t choices_max = 4;
 constexpr std::size_t items_max = 4096;
 constexpr std::size_t text_max = 1U << 18U;
@@ -28,6 +30,8 @@ Evaluator::Evaluator(std::string_view text, Language language, Names& names, Tre
 }
 
 void Evaluator::run() {
+  // The first pass learns what names are bound to, wherever that stands; the second judges with that
+  // knowledge, so that a function may use what is imported below it.
   reporting_ = false;
   pass();
   reporting_ = true;
@@ -35,10 +39,13 @@ void Evaluator::run() {
 }
 
 void Evaluator::pass() {
+  // Scopes are numbered in the order of the walk, which is the same in both passes: bindings of the first are
+  // found in the second.
   scopes_.assign(1, Scope{});
   scope_ = 0;
   next_scope_ = 1;
   scope_stack_.clear();
+  // Without recursion: the nesting of the code is its author's choice.
   NodeIndex at = tree_.root;
   for (;;) {
     enter(at);
@@ -72,6 +79,7 @@ void Evaluator::enter(NodeIndex index) {
       scopes_.push_back({.parent = scope_, .is_class = node.kind == Kind::klass});
       scope_ = next_scope_++;
       break;
+    // What is bound in a branch may not be bound: the name may still mean what it meant before.
     case Kind::branch: ++scopes_[scope_].branches; break;
     case Kind::parameter:
       bind(node.name, unknown_value, node.start);
@@ -96,6 +104,7 @@ void Evaluator::assign(Node& node) {
   if (target == no_node) return;
   NodeIndex last = target;
   while (tree_.nodes[last].next != no_node) last = tree_.nodes[last].next;
+  // a = b = value: every target gets the last child, the value.
   node.value = last == target ? unknown_value : value_of(last);
   // `{a = 1}` in a pattern: the value is the default of a, not an object that has an a.
   if (tree_.nodes[target].kind == Kind::pair) target = tree_.nodes[target].first_child;
@@ -171,6 +180,7 @@ void Evaluator::leave(NodeIndex index) {
       return;
     case Kind::global_names:
       for (NodeIndex child = node.first_child; child != no_node; child = tree_.nodes[child].next) {
+        // For the whole text rather than one function, which errs on the side of seeing more.
         names_[tree_.nodes[child].name].declared_global = true;
       }
       return;
@@ -233,6 +243,7 @@ void Evaluator::bind(NameIndex name, ValueIndex bound, std::uint32_t offset) {
   }
   for (ValueIndex one : alternatives(bound)) {
     if (one == unknown_value || binding.count >= choices_max) continue;
+    // Equal values are kept once, or a loop would fill the four places with one value.
     bool known = false;
     for (std::uint8_t i = 0; i < binding.count; ++i) {
       const Value& other = value(binding.values[i]);
@@ -248,6 +259,7 @@ void Evaluator::bind(NameIndex name, ValueIndex bound, std::uint32_t offset) {
 }
 
 void Evaluator::bind_target(NodeIndex target, ValueIndex bound) {
+  // A stack of its own: patterns nest as deeply as their author likes.
   std::vector<std::pair<NodeIndex, ValueIndex>> work{{target, bound}};
   while (!work.empty()) {
     auto [at, from] = work.back();
@@ -311,6 +323,8 @@ ValueIndex Evaluator::load(const Node& node) {
   if (!entry.bound) return entry.word == 0 ? unknown_value : language_name(node.name, node.start, true);
   Binding* binding = find_binding(scope_, node.name);
   if (binding == nullptr) return entry.word == 0 ? unknown_value : language_name(node.name, node.start, true);
+  // A name like eval that the code binds itself is the built-in before that, and where the binding is
+  // conditional.
   bool may_be_builtin = entry.word != 0 && (!binding->unconditional || node.start < binding->first_use);
   if (!may_be_builtin && binding->count == 1) return binding->values[0];
   std::vector<ValueIndex> any(binding->values, binding->values + binding->count);
@@ -338,6 +352,7 @@ ValueIndex Evaluator::make_text(std::string text, bool decoded, bool remote, boo
   if (text.size() > text_max || folded_bytes_ + text.size() > folded_bytes_max_) {
     return make({.type = Value::Type::unknown, .decoded = decoded, .remote = remote});
   }
+  // Doubling a text in a row of assignments ends here.
   folded_bytes_ += text.size() + sizeof(Value);
   Value fresh{.type = Value::Type::text, .decoded = decoded, .remote = remote, .bytes = bytes};
   fresh.text = keep(std::move(text));

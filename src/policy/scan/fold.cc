@@ -12,6 +12,7 @@
 namespace atl::policy {
 
 namespace {
+// Longer texts are not put together: names that matter are short.
 constexpr std::size_t operand_max = 1U << 16U;
 
 std::string lower(std::string_view text) {
@@ -48,6 +49,7 @@ ValueIndex Evaluator::string_value(const Node& node) {
   if (node.kind == Kind::string_part) {
     bool raw = (node.flags & flag_star) != 0;
     if (language_ == Language::python) {
+      // A view into the source needs no copy; most literals are plain.
       if ((raw || !escaped) && !literal.contains("{{") && !literal.contains("}}")) return make_view(literal);
       std::string text = raw ? std::string(literal) : decode_python(literal, false);
       return make_text(replace_text(replace_text(text, "{{", "{"), "}}", "}"));
@@ -79,6 +81,7 @@ ValueIndex Evaluator::format_value(NodeIndex index) {
   bool known = true;
   for (NodeIndex child = node.first_child; child != no_node; child = tree_.nodes[child].next) {
     ValueIndex part = value_of(child);
+    // Of several values only the first is put in: all combinations would be too many.
     if (value(part).type == Value::Type::choices) part = alternatives(part).front();
     const Value& one = value(part);
     decoded = decoded || one.decoded;

@@ -10,6 +10,7 @@ NodeIndex PythonParser::expressions(bool allow_star) {
   Children children{list};
   add(children, first);
   while (!failed_ && take(',')) {
+    // A comma may be the last thing of a list; only what begins an expression continues it.
     bool more = lexer_.kind == Token::name || lexer_.kind == Token::number || lexer_.kind == Token::string ||
                 (lexer_.kind == Token::keyword && !is(k_in) && !is(k_if) && !is(k_for)) || is('(') ||
                 is('[') || is('{') || is('-') || is('+') || is('~') || is('*') ||
@@ -50,6 +51,7 @@ NodeIndex PythonParser::ternary() {
   NodeIndex value = disjunction();
   if (failed_ || !is(k_if)) return value;
   advance();
+  // x or y, x and y and x if c else y are one kind: the value may be any of their operands.
   NodeIndex node = make(Kind::choice, start);
   Children children{node};
   add(children, value);
@@ -103,6 +105,7 @@ NodeIndex PythonParser::comparison() {
   NodeIndex first = binary(0);
   NodeIndex node = no_node;
   Children children{no_node};
+  // a < b < c is one comparison of three.
   while (!failed_) {
     bool sign = is('<') || is('>') || is('=', '=') || is('>', '=') || is('<', '=') || is('!', '=');
     if (sign || is(k_in)) {
@@ -144,6 +147,7 @@ NodeIndex PythonParser::binary(int level) {
     }
     if (!here) break;
     NodeIndex node = make(Kind::binary, start);
+    // Operators of two characters are not evaluated; they need no sign.
     at(node).op = lexer_.sign < 0x100 ? static_cast<char>(lexer_.sign) : '\0';
     advance();
     Children children{node};
@@ -163,6 +167,7 @@ NodeIndex PythonParser::factor() {
     advance();
     NodeIndex value = factor();
     if (failed_) return no_node;
+    // -1 becomes part of the literal, so that slices like [::-1] are constants.
     if (minus && at(value).kind == Kind::number && text_[at(value).start] != '-') {
       at(value).start = start;
       return value;
@@ -184,6 +189,7 @@ NodeIndex PythonParser::power() {
   NodeIndex node = make(Kind::binary, start);
   Children children{node};
   add(children, value);
+  // ** binds more tightly than a sign before it and less than one behind it: -2**-1.
   add(children, factor());
   return close(node);
 }
@@ -282,10 +288,12 @@ NodeIndex PythonParser::comprehension(std::uint32_t start, NodeIndex body) {
     add(children, close(iterate));
     while (!failed_ && take(k_if)) {
       NodeIndex condition = disjunction();
+      // Python needs parentheses around := here.
       if (!failed_ && is(':', '=')) failed_ = true;
       add(children, wrap(Kind::other, previous_end_, condition));
     }
   }
+  // The body comes last although it is written first: the names it uses are bound by then.
   add(children, body);
   return close(node);
 }
@@ -311,6 +319,7 @@ NodeIndex PythonParser::parenthesized() {
     want(')');
     return close(node);
   }
+  // Parentheses alone are no tuple; the comma makes it.
   if (!is(',')) {
     want(')');
     return wrap(Kind::group, start, first);
@@ -403,6 +412,7 @@ void PythonParser::arguments(Children& out) {
           return;
         }
         advance();
+        // name=value: the name was read as an expression and becomes a keyword.
         at(value).kind = Kind::keyword;
         Children children{value};
         add(children, ternary());

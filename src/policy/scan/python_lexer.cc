@@ -85,6 +85,7 @@ bool PythonLexer::line_start() {
     bool spaces = false;
     while (class_of(at(position)) == c_blank) {
       char c = at(position++);
+      // As in CPython: a form feed starts the count again, a tab goes to the next multiple of eight.
       if (c == '\f') {
         column = 0;
       } else if (c == '\t') {
@@ -131,6 +132,7 @@ void PythonLexer::name() {
   end = position;
   std::string_view written = text.substr(start, end - start);
   char quote = at(position);
+  // rb'...', F"...": at most two letters.
   if ((quote == '"' || quote == '\'') && written.size() <= 2 && string(position)) return;
   word = keyword_of(written);
   kind = word == none ? PythonToken::name : PythonToken::keyword;
@@ -153,6 +155,7 @@ bool PythonLexer::string(std::uint32_t quote) {
   bool triple = at(quote + 1) == mark_character && at(quote + 2) == mark_character;
   position = quote + (triple ? 3 : 1);
   end = position;
+  // The parser reads the inside of an f-string piece by piece.
   if (format) return true;
   for (;;) {
     // Most of a string is none of these.
@@ -208,6 +211,8 @@ void PythonLexer::marks() {
   char c = text[position];
   char second = at(position + 1);
   char third = at(position + 2);
+  // Directly inside the braces of an f-string `:` and `!` begin the format, so := and != are no operators
+  // there.
   bool closing_format = format_level != 0 && brackets == format_level;
   sign = mark(c);
   std::uint32_t length = 1;

@@ -128,6 +128,8 @@ void Evaluator::check_attribute(ValueIndex object, NameIndex name, std::uint32_t
     report_.add_listed(listed->second, offset, fmt::format("attribute {} is forbidden", entry.text));
   }
   const Value& from = value(object);
+  // Weak: the class of something unknown. Only a way that starts at a known object (().__class__) is certain
+  // enough for the severest rule.
   bool escaping = from.type == Value::Type::class_of && !from.weak;
   bool walked = from.type == Value::Type::class_of && from.walked;
   switch (entry.attribute & a_meaning) {
@@ -162,6 +164,7 @@ ValueIndex Evaluator::one_attribute(ValueIndex object, NameIndex name, std::uint
   using Type = Value::Type;
   switch (meaning) {
     case a_class:
+      // A module's __class__ leads nowhere that matters.
       if (from.type == Type::path || from.type == Type::module) break;
       return make({.type = Type::class_of, .weak = from.type == Type::unknown || from.weak});
     case a_ancestors:
@@ -185,6 +188,7 @@ ValueIndex Evaluator::one_attribute(ValueIndex object, NameIndex name, std::uint
   }
   switch (from.type) {
     case Type::path: {
+      // builtins.eval is eval.
       PathTrie::State state = paths_.model(from.state) == Model::builtins ? PathTrie::root : from.state;
       PathTrie::State next = paths_.child(state, names_[name].word);
       if (next != PathTrie::nothing) return mention(next, offset);
@@ -220,6 +224,7 @@ ValueIndex Evaluator::one_attribute(ValueIndex object, NameIndex name, std::uint
 ValueIndex Evaluator::attribute_of(ValueIndex object, NameIndex name, std::uint32_t offset) {
   Names::Entry& entry = names_[name];
   if ((entry.attribute & a_classified) == 0) entry.attribute = classify_attribute(entry.text);
+  // By far the most frequent case: a plain name on something unknown.
   if (entry.attribute == a_classified && object == unknown_value) return unknown_value;
   if (entry.attribute != a_classified) check_attribute(object, name, offset);
   if (value(object).type != Value::Type::choices) return one_attribute(object, name, offset);
@@ -304,6 +309,7 @@ ValueIndex Evaluator::element_of(ValueIndex object, ValueIndex key, std::uint32_
     }
     return from.type == Type::class_of ? object : unknown_value;
   }
+  // A key that is not known could be any name: that matters only where one of the names does.
   bool sensitive = from.type == Type::names ||
                    (from.type == Type::path && (paths_.model(from.state) == Model::builtins ||
                                                 paths_.model(from.state) == Model::module_table ||
@@ -322,6 +328,7 @@ ValueIndex Evaluator::element_of(ValueIndex object, ValueIndex key, std::uint32_
 ListedIndex Evaluator::forbidden_import(std::string_view name) const {
   char separator = language_ == Language::python ? '.' : '/';
   if (language_ == Language::javascript) name = without_node_prefix(name);
+  // os.path is forbidden with os: from the full name up to its first part.
   for (;;) {
     if (auto found = rules_.imports.find(name); found != rules_.imports.end()) return found->second;
     if (language_ == Language::python) {

@@ -59,6 +59,7 @@ class ShellScanner {
 };
 
 void ShellScanner::token(Token::Kind kind, std::string value, bool command_position, std::uint32_t offset) {
+  // Tokens are kept only if a pattern of the policy could ask for them.
   if (!rules_.patterns.empty()) tokens_.push_back({{kind, std::move(value)}, offset, command_position});
 }
 
@@ -67,6 +68,7 @@ void ShellScanner::run() {
   for (bool inside = true; inside;) {
     TSNode node = ts_tree_cursor_current_node(&cursor);
     visit(node);
+    // An iterative walk: the depth of the tree is the author's choice and must not be our stack's.
     bool leaf = !ts_node_is_named(node);
     if (!leaf && ts_tree_cursor_goto_first_child(&cursor)) continue;
     while (!ts_tree_cursor_goto_next_sibling(&cursor)) {
@@ -89,6 +91,7 @@ void ShellScanner::visit(TSNode node) {
     }
     return;
   }
+  // The grammar recovers from what it does not understand; bash may understand it all the same.
   if (ts_node_symbol(node) == error_symbol) broken(node);
   switch (reader_.type_of(node)) {
     case ShellReader::command:
@@ -155,6 +158,7 @@ void ShellScanner::check_name_value(const std::string& value, const Word& word) 
   if (name.empty()) return;
   report_.add_import(name, word.offset, false, false);
   if (word.glob) {
+    // /bin/r? runs rm: a pattern counts as every command that it matches.
     for (const auto& [forbidden, listed] : rules_.commands) {
       if (fnmatch(std::string(name).c_str(), forbidden.c_str(), 0) == 0) {
         report_.add_listed(listed, word.offset,
@@ -164,6 +168,7 @@ void ShellScanner::check_name_value(const std::string& value, const Word& word) 
   }
   auto found = rules_.commands.find(name);
   if (found == rules_.commands.end()) found = rules_.commands.find(value);
+  // A function of the script takes the name of a forbidden command; with a path it does not.
   bool own = !value.contains('/') && reader_.is_function(value);
   if (found != rules_.commands.end() && !own) {
     report_.add_listed(found->second, word.offset, fmt::format("command {} is forbidden", name));
@@ -190,6 +195,7 @@ void ShellScanner::run_words(Words words, int depth) {
   for (std::size_t wrapper : wrappers) check_name(words[wrapper], true);
   if (start >= words.size()) return;
   words.erase(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(start));
+  // An empty word runs nothing.
   if (words.front().known() && words.front().text().empty()) return;
   check_name(words.front(), false);
   for (const std::string& value : std::vector<std::string>(words.front().values)) {
@@ -211,6 +217,7 @@ void ShellScanner::special(std::string_view name, const Words& words, int depth)
     for (std::size_t i = 1; i < words.size(); ++i) {
       std::string text = words[i].text();
       std::size_t equals = text.find('=');
+      // What an alias stands for is code.
       if (equals != std::string::npos)
         nested(std::string_view(text).substr(equals + 1), Language::shell, words[i].offset);
     }
@@ -251,6 +258,7 @@ void ShellScanner::find_command(const Words& words, int depth) {
       if (found != rules_.commands.end())
         report_.add_listed(found->second, words[i].offset, "find -delete removes files as rm does");
     }
+    // find and fd both run commands on what they find.
     bool runs = option == "-exec" || option == "-execdir" || option == "-ok" || option == "-okdir" ||
                 option == "-x" || option == "--exec";
     if (!runs) continue;
@@ -297,6 +305,7 @@ void ShellScanner::interpreter(const Interpreter& how, const Words& words) {
       evaluate_words({words[i], words[i + 1]}, 1, words[i + 1].offset, how.language);
       return;
     }
+    // The first operand is a script file; what follows is its business.
     if (!text.starts_with('-') && !text.starts_with('+') && text != "-") return;
   }
 }
@@ -353,6 +362,7 @@ void ShellScanner::device_arguments(std::string_view name, const Words& words) {
 }
 
 void ShellScanner::check_device(const std::string& path, std::uint32_t offset, bool redirected) {
+  // //dev///sda and /dev/./sda are the device, too.
   std::string plain = plain_path(path);
   if (!plain.starts_with("/dev/")) return;
   if (plain.starts_with("/dev/tcp/") || plain.starts_with("/dev/udp/")) {
@@ -379,6 +389,7 @@ void ShellScanner::redirect(TSNode node) {
       duplicate |= sign == ">&" || sign == "<&";
       continue;
     }
+    // The descriptor before the sign.
     if (reader_.type_of(child) == ShellReader::other &&
         reader_.slice(child).find_first_not_of("0123456789") == std::string_view::npos)
       continue;
@@ -415,6 +426,7 @@ void ShellScanner::piped_into(TSNode command_node, const Output& input) {
   bool reads_input = true;
   for (std::size_t i = start + 1; i < words.size() && !sourced; ++i) {
     std::string text = words[i].text();
+    // bash with a script file does not run its input; bash -s does.
     if (text == "-" || text == "-s" || text == "/dev/stdin") break;
     if (text == how->option || !text.starts_with('-')) reads_input = false;
     if (!text.starts_with('-')) break;
@@ -444,6 +456,7 @@ void ShellScanner::pipeline(TSNode node) {
     if (reader_.type_of(part) == ShellReader::redirected_statement && ts_node_named_child_count(part) > 0)
       inner = ts_node_named_child(part, 0);
     bool simple = reader_.type_of(inner) == ShellReader::command;
+    // A compound command is not followed: what it writes is asked for as a whole.
     if (!first && simple) piped_into(inner, flow);
     if (!first && simple)
       flow = reader_.filter(reader_.words_of(inner), flow);
@@ -514,6 +527,7 @@ void ShellScanner::function(TSNode node) {
 
 void scan_shell(std::string_view code, Report& report) {
   SyntaxTree syntax = parse(code, Language::shell);
+  // Refused as too complex rather than let through unread.
   if (!syntax) {
     report.add(RuleId::too_complex, 0, "this is too deep or too long for the parser");
     return;

@@ -208,6 +208,7 @@ std::string decode_ansi_c(std::string_view text) {
 std::optional<std::int64_t> decode_number(std::string_view text) {
   std::string digits;
   for (char c : text) {
+    // Python and JavaScript allow 1_000.
     if (c != '_' && c != ' ') digits += c;
   }
   bool negative = digits.starts_with('-');
@@ -235,6 +236,8 @@ std::optional<std::string> decode_base64(std::string_view text) {
                 : c == '+' || c == '-' ? 62
                 : c == '/' || c == '_' ? 63
                                        : -1;
+    // Both alphabets, and padding and line breaks anywhere: decoders differ in what they take, the scanner
+    // takes it all.
     if (c == '=' || c == '\n' || c == '\r' || c == ' ') continue;
     if (digit < 0) return std::nullopt;
     bits = (bits << 6U) | static_cast<std::uint32_t>(digit);
@@ -276,6 +279,7 @@ std::optional<std::string> decode_base85(std::string_view text) {
     std::size_t given = std::min<std::size_t>(5, text.size() - at);
     std::uint64_t value = 0;
     for (std::size_t i = 0; i < 5; ++i) {
+      // A short last group is filled up with the highest digit; as many bytes as were filled up are dropped.
       std::size_t digit = i < given ? alphabet.find(text[at + i]) : 84;
       if (digit == std::string_view::npos) return std::nullopt;
       value = value * 85 + digit;
