@@ -104,6 +104,7 @@ Result<std::unique_ptr<Daemon>> Daemon::build(boost::asio::io_context& loop,
   daemon->layers_ = TRY(layer::Store::open(daemon->data_ + "/layers"));
   daemon->registry_->attach(*daemon->layers_);
   TRY(daemon->open_skills());
+  // While this is still root: the spawner stays root, the service does not.
   TRY(daemon->start_providers());
   TRY(daemon->give_up_root());
   daemon->workers_ = std::make_unique<os::FairPool>(loop.get_executor(), worker_count(configuration));
@@ -405,7 +406,7 @@ Result<void> Daemon::build_tools() {
   tools::ToolExecutor::Options options;
   options.plugin_directories = configuration_.list("tools.plugins");
   options.plugin_host = data_ + "/plugin-host";
-  // What a call ran inside is told by the session service; the call itself, by whoever made it.
+  // The session service reports what a call ran inside of a session; this reports the call itself.
   options.on_finished = [this](const session::ExecutionRecord& record) {
     if (const auto session = service_->peek(record.session_id)) indexing_->finished(*session, record, {});
   };
@@ -462,7 +463,7 @@ void Daemon::mount_rest(const std::string& address) {
   dependencies.skills = skills_.get();
   dependencies.inventory = inventory_.get();
   dependencies.workers = lookers_.get();
-  // Who asked for it is in the entry of the route.
+  // The entry of the route says who asked.
   dependencies.reload = [this] { return read_registry_again(); };
   std::string domain = configuration_.text("e2b.domain");
   if (domain.empty()) {

@@ -185,8 +185,8 @@ class Daemon {
   std::vector<session::AbsentProvider> absent_providers_;
   std::unique_ptr<StoragePlugins> storage_plugins_;  // null: there are none
   std::string default_provider_;
-  // For reading long code, and for looking things up on the disk: whoever does much of one holds up nobody
-  // who does the other.
+  // Two pools: one reads long code, the other looks things up on the disk. Much of one does not hold up the
+  // other.
   std::unique_ptr<os::FairPool> workers_, lookers_;
   std::unique_ptr<store::Store> store_;
   std::unique_ptr<Auditing> auditing_;
@@ -211,7 +211,7 @@ class Daemon {
   std::unique_ptr<egress::DialBudget> dials_;
   std::unique_ptr<session::audited::AuditedObserver> observer_;
   std::unique_ptr<session::LocalService> service_;
-  // Between it and everybody else: who may do what, and then what was done.
+  // Layers around the service: first the check of rights, then the record of what was done.
   std::unique_ptr<session::AuthorizedService> authorized_;
   // What everybody but this class sees of it.
   std::unique_ptr<session::audited::AuditedService> audited_;

@@ -12,8 +12,8 @@
 namespace atl::daemon {
 namespace {
 
-// The holder writes its number after it has the lock, so a file that was left behind may name a process of
-// long ago: only who finds the lock taken looks.
+// The holder writes its number only once it has the lock, so a file that was left behind may name a process
+// of long ago: the number is read only if the lock is taken.
 std::string holder_of(int file) {
   char text[32] = {};
   const ssize_t size = ::pread(file, text, sizeof text - 1, 0);

@@ -70,7 +70,7 @@ Result<void> Indexing::write_relations(store::Connection& store) {
   return write_snapshots(store, after);
 }
 
-// Nobody is told of snapshots; the store has them, with numbers that grow.
+// Snapshots are not announced; the store has them, with numbers that grow.
 Result<void> Indexing::write_snapshots(store::Connection& store, std::int64_t& after) {
   while (!stopping_) {
     const auto rows = TRY(store::snapshots_after(store, after, kTogether));

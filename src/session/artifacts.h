@@ -43,8 +43,8 @@ class OutputKeeper {
   OutputKeeper(store::Blobs* blobs, std::size_t text_max, std::uint64_t file_max, ArtifactRoom& room)
       : blobs_(blobs), text_max_(text_max), file_max_(file_max), room_(room) {}
   Task<void> add(std::string_view bytes);
-  // Nothing if everything fits the text. What is added from here on is not kept: whoever still reads a stream
-  // whose record is written reads on.
+  // Nothing if everything fits the text. What is added from here on is not kept: the record is written,
+  // although somebody may still read the stream.
   Task<std::optional<Artifact>> finish(std::string name);
   bool truncated() const { return total_ > text_.size(); }
   // Always well-formed UTF-8.

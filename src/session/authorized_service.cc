@@ -74,8 +74,8 @@ bool names_secret(const egress::RuleTexts& rules) {
   return false;
 }
 
-// The secret opens a whole data plane, the traffic token ports and interpreters: nobody is shown what opens
-// more than they have.
+// The secret opens everything inside a sandbox, the traffic token its ports and interpreters: a caller is
+// shown neither if it opens more than the caller's own rights do.
 void hide_secrets(const Principal& who, Session& session) {
   if (!who.permissions.contains(auth::kDataPlanePermissions)) session.secret.clear();
   if (!who.may(Permission::ports) || !who.may(Permission::execute)) session.traffic_token.clear();

@@ -41,6 +41,7 @@ policy::Language policy_language(sandbox::Language language) {
   std::unreachable();
 }
 
+// The program that runs code given as its last argument. Java has none: its code runs in a context only.
 std::vector<std::string> interpreter_of(sandbox::Language language) {
   switch (language) {
     case sandbox::Language::python: return {"python3", "-c"};
@@ -93,6 +94,7 @@ Task<std::vector<std::string>> stateless_argv(std::shared_ptr<sandbox::Sandbox> 
   CO_TRY(auto writer, co_await in->files().open_write(path, options));
   CO_CHECK(co_await writer->write(std::move(code)));
   CO_TRY(auto info, co_await writer->finish());
+  // The option that takes code (-c, -e) gives way to the path of a script.
   argv.back() = path;
   co_return argv;
 }
@@ -139,6 +141,7 @@ sandbox::Language ExecutionEngine::language_of(const Live& live, const ExecuteRe
       if (interpreter->info().id == request.context) return interpreter->info().language;
     }
   }
+  // An emulated machine has a shell and no interpreters.
   if (!live.traits().real_processes) return sandbox::Language::shell;
   const registry::Environment* environment =
       environment_of(*dependencies_.registry, live.facts(), live.traits());
@@ -167,6 +170,7 @@ Task<ExecutionRecord> ExecutionEngine::admit_tool(LivePtr live, auth::Principal 
   record.kind = "tool";
   record.type = std::move(call.name);
   record.code = std::move(call.input);
+  // The cut may go through a character: the check for UTF-8 comes after it.
   if (record.code.size() > options_.text_kept_bytes) record.code.resize(options_.text_kept_bytes);
   if (!is_utf8(record.code)) record.code = to_valid_utf8(record.code);
   identify(*live, who, record);
@@ -181,6 +185,7 @@ Task<ExecutionRecord> ExecutionEngine::finish_tool(ExecutionRecord record) {
     record.out = to_valid_utf8(record.out);
     record.out_truncated = true;
   }
+  // Both are wall-clock times, and the clock may have been set back in between.
   const auto took = std::max(*record.finished_at - record.admitted_at, Duration(0));
   record.usage.wall_time = std::chrono::duration_cast<std::chrono::microseconds>(took);
   CO_CHECK(co_await dependencies_.store->finish(to_row(record), {}));
@@ -191,6 +196,7 @@ Result<void> ExecutionEngine::claim(const ExecutionRecord& record) {
   if (dependencies_.controller == nullptr) return {};
   quota::Claim claim{record.record_id, {record.tenant, record.key_id}, {}};
   claim.amounts[quota::Quota::executions] = 1;
+  // Nothing is claimed of the day's budget, but one that is used up lets nothing begin.
   TRY(dependencies_.controller->check(claim.holder, quota::Quota::cpu_seconds_per_day, 0, 0));
   return dependencies_.controller->admit(claim);
 }
@@ -385,6 +391,7 @@ Task<ExecutionStart> ExecutionEngine::execute_code(LivePtr live, auth::Principal
   CO_TRY(ExecutionRecord record, co_await admit(live, who, std::move(draft), policy_language(language)));
   if (record.status == Status::denied) co_return Denied{std::move(record), live->facts().policy};
 
+  // From here on its destructor finishes the record, should the caller go away.
   auto running = std::make_unique<RunningExecution>(this, live, std::move(record), started);
   const std::chrono::milliseconds wall_time = request.timeout.value_or(wall_time_of(*live, language));
   Result<void> begun = co_await running->begin(std::move(request), language, wall_time);
@@ -479,6 +486,7 @@ Task<CommandStart> ExecutionEngine::start_command(LivePtr live, auth::Principal 
   spec.ends_with = request.ends_with;
   spec.label = record.record_id;
   spec.wall_time = request.timeout;
+  // A command in the background has no time limit of its own: it ends with its session.
   if (!request.background) {
     if (!spec.wall_time) spec.wall_time = wall_time_of(*live, sandbox::Language::shell);
     spec.cpu_time = live->facts().limits.cpu_time;
@@ -505,6 +513,7 @@ Task<CommandStart> ExecutionEngine::start_command(LivePtr live, auth::Principal 
   command.kept = keep_output(record);
   command.stream =
       std::make_unique<RecordedStream>((*process)->attach(sandbox::Replay::recent), command.kept);
+  // The record is finished by a coroutine of its own, whether or not anybody reads the stream.
   boost::asio::co_spawn(dependencies_.executor,
                         watch_command(this, live, *process, std::move(record), command.kept, started),
                         boost::asio::detached);

@@ -52,6 +52,7 @@ void Housekeeping::spawn(Coroutine coroutine) {
 void Housekeeping::start() {
   started_wall_ = dependencies_.clock->now();
   started_steady_ = dependencies_.clock->steady();
+  // How far apart the two clocks are. The difference changes only when the wall clock is set.
   wall_ahead_ = started_wall_.time_since_epoch() - started_steady_.time_since_epoch();
   next_clean_up_ = started_steady_;
   spawn(run());
@@ -64,6 +65,8 @@ boost::asio::awaitable<void> Housekeeping::run() {
     co_await timer_.async_wait(boost::asio::redirect_error(boost::asio::use_awaitable, stopped));
     if (dependencies_.table->is_ending()) co_return;
     follow_wall_clock();
+    // Sessions are looked at without waiting, so that the list cannot change meanwhile; writing comes
+    // afterwards.
     std::vector<LivePtr> due = look_at_sessions();
     co_await write(std::move(due));
     if (next_usage_ <= dependencies_.clock->steady()) {

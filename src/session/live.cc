@@ -35,6 +35,7 @@ bool Live::set_state(State state, std::string reason, std::chrono::milliseconds 
   facts_.state = state;
   facts_.reason = std::move(reason);
   to_disk_at_.reset();
+  // A paused session does not expire; its time to live begins anew when it is resumed.
   if (state == State::paused) {
     facts_.expires_at.reset();
     ends_at_.reset();
@@ -77,6 +78,7 @@ void Live::set_end(std::chrono::milliseconds ttl, bool extend_only) {
 void Live::restore_end() {
   last_used_ = clock_.steady();
   if (facts_.expires_at && state() == State::running)
+    // The steady clock of an earlier service means nothing here: only the wall-clock time was stored.
     ends_at_ = clock_.steady() + (*facts_.expires_at - clock_.now());
 }
 
@@ -116,6 +118,7 @@ void Live::apply(const UpdateRequest& request) {
 
 void Live::attach(std::shared_ptr<sandbox::Sandbox> sandbox, const std::string& why_lost) {
   sandbox_ = std::move(sandbox);
+  // A new sandbox counts its processor time from zero.
   cpu_.start_anew();
   background_ = {};
   refresh_isolation();

@@ -281,7 +281,7 @@ Task<void> LocalService::restart_context(Principal who, std::string id, std::str
   About about(session, trace);
   CO_CHECK(co_await with_retries<void>(dependencies_.executor, "restart an interpreter", std::move(about),
                                        std::move(call), go_on));
-  // Whoever restarts a living one knows that its variables go.
+  // Restarting a live interpreter leaves no note: its caller knows that the variables go.
   if (!death.empty())
     session->interpreters().note_restart(context, "the interpreter before it died: " + death);
   co_return Result<void>{};

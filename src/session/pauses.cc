@@ -61,6 +61,7 @@ Task<void> Pauses::pause_held(LivePtr live, PauseRequest request) {
 }
 
 Task<Session> Pauses::resume(Principal who, std::string id, std::optional<std::chrono::milliseconds> ttl) {
+  // Before anything waits: a bad request has no effects.
   CO_CHECK(dependencies_.table->check_ttl(ttl));
   const trace::Context trace = who.trace;
   CO_TRY(LivePtr found, co_await dependencies_.table->live(std::move(who), id));

@@ -40,6 +40,7 @@ boost::asio::awaitable<void> leave_share(Live& live, std::shared_ptr<sandbox::Sa
   if (in) used = co_await in->cpu_time();
   if (!used) co_return live.cpu().leave();
   const auto share = live.cpu().leave(*used, *entered);
+  // An execution that ended by itself waited for its children, so that its own figure is complete.
   if (status != Status::success && status != Status::error) usage.cpu_time = std::max(usage.cpu_time, share);
   live.cpu().tell(share, usage.cpu_time);
   live.background().set_due();
@@ -97,6 +98,7 @@ RunningExecution::~RunningExecution() {
   record_.err = err_.text();
   record_.out_truncated = out_.truncated();
   record_.err_truncated = err_.truncated();
+  // A destructor cannot wait: what is left is done by a coroutine that owns all it needs.
   auto write = [](ExecutionEngine* engine, LivePtr live, ExecutionRecord record, SteadyTime started,
                   std::shared_ptr<sandbox::Process> process,
                   std::optional<double> entered) -> boost::asio::awaitable<void> {
@@ -123,6 +125,7 @@ Task<void> RunningExecution::begin(ExecuteRequest request, sandbox::Language lan
     add_trace(span_.context(), request.env);
     CO_TRY(process_, co_await engine_->start_stateless(live_, record_.record_id, std::move(request), language,
                                                        wall_time));
+    // Attached before the next wait, so that no output passes unseen.
     process_stream_ = process_->attach(sandbox::Replay::recent);
     if (auto used = co_await in->cpu_time()) cpu_entered_ = live_->cpu().enter(*used);
   } else {
@@ -231,6 +234,7 @@ Task<Event> RunningExecution::end(sandbox::Outcome outcome) {
   if (out_file) record_.artifacts.push_back(std::move(*out_file));
   CO_TRY(auto err_file, co_await err_.finish("stderr"));
   if (err_file) record_.artifacts.push_back(std::move(*err_file));
+  // Before the record is written: if the caller goes away now, the destructor must not write a second end.
   over_ = true;
   CO_CHECK(co_await engine_->finish(live_, record_, started_));
   co_return Event(Finished{record_});
@@ -282,6 +286,8 @@ void KeptOutput::set_complete() {
 }
 
 Task<void> KeptOutput::drained(boost::asio::any_io_executor executor) {
+  // The process has ended, but whoever reads its stream may not have read it all. A reader that dawdles loses
+  // the rest in the record, not in its stream.
   constexpr std::chrono::seconds kPatience(2);
   if (!complete_) {
     draining_.emplace(executor, kPatience);
@@ -302,6 +308,7 @@ Task<ExecutionRecord> KeptOutput::finished(boost::asio::any_io_executor executor
     boost::system::error_code ignored;
     co_await waiting_->async_wait(boost::asio::redirect_error(boost::asio::use_awaitable, ignored));
   }
+  // The timer never expires by itself: it was ended by set_finished(), or this coroutine is being canceled.
   if (!record_) co_return fail(Code::canceled, "canceled while a command ran");
   co_return *record_;
 }
@@ -324,6 +331,7 @@ Task<sandbox::ProcessEvent> RecordedStream::next() {
 boost::asio::awaitable<void> watch_command(ExecutionEngine* engine, LivePtr live,
                                            std::shared_ptr<sandbox::Process> process, ExecutionRecord record,
                                            std::shared_ptr<KeptOutput> kept, SteadyTime started) {
+  // A session with a command is not idle.
   std::optional<Live::Busy> busy(*live);
   trace::Span span(record.trace, "guest.process");
   const std::shared_ptr<sandbox::Sandbox> in = live->sandbox();

@@ -121,8 +121,8 @@ Task<void> SavedStates::sweep(std::set<std::string> known) {
     return left;
   };
   CO_TRY(const Paths left, co_await os::offload<Paths>(disk_, std::move(work)));
-  // Nothing says which provider wrote one that nobody knows. Those whose states are more than a directory
-  // remove them by themselves.
+  // For a state that no session refers to it is not known which provider wrote it, so only its directory is
+  // removed. Providers that keep more than a directory remove the rest themselves.
   for (const std::string& path : left)
     for (sandbox::Provider* const provider : dependencies_.providers)
       if (!provider->traits().images && !provider->traits().templates)

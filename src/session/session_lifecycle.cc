@@ -17,6 +17,7 @@ namespace {
 
 void fill_in(const LocalRequest& from, sandbox::Spec& spec) {
   spec.host_mounts = from.host_mounts;
+  // Nobody vouches for layers that a caller names, so no zygote is forked from them.
   if (from.layers) spec.layers = *from.layers, spec.trusted_layers = false;
   if (from.hostname) spec.hostname = *from.hostname;
   if (from.user) spec.user = *from.user;
@@ -144,6 +145,7 @@ Task<void> SessionLifecycle::build(LivePtr live, std::optional<std::string> stat
   if (live->facts().skill_view == SkillView::link && dependencies_.skills != nullptr) {
     auto skills = co_await skill_mounts(live->facts(), spec.working_directory);
     if (!skills) {
+      // Every way out from here on gives the layers back that spec_of() has taken.
       dependencies_.layer_use->end_sandbox(live->incarnation());
       co_return fail(std::move(skills).error());
     }
@@ -194,6 +196,7 @@ Task<Session> SessionLifecycle::bring_up(LivePtr live, std::optional<std::string
     if (observer != nullptr) observer->create_failed(live->facts().provider, admitted.error().code());
     co_return fail(std::move(admitted).error());
   }
+  // In the table before it is built: its name is taken, and its owner can see and end it.
   table.add(live);
   table.announce(live);
   CO_TRY(auto hold, co_await live->take_turn());
@@ -221,6 +224,7 @@ Task<Session> SessionLifecycle::bring_up(LivePtr live, std::optional<std::string
     co_return fail(std::move(built).error().context("create session"));
   }
   live->set_sample_due_now();
+  // Later work is traced by the request that asks for it.
   live->set_trace({});
   if (observer != nullptr) observer->created(live->facts(), dependencies_.clock->steady() - started);
   co_return live->facts();
@@ -228,6 +232,7 @@ Task<Session> SessionLifecycle::bring_up(LivePtr live, std::optional<std::string
 
 Task<void> SessionLifecycle::pause_sandbox(LivePtr live) {
   auto call = [in = live->sandbox()] { return in->pause(); };
+  // No retry for a sandbox that is no longer the session's.
   auto go_on = [live, in = live->sandbox()] { return live->sandbox() == in; };
   const trace::Span span(live->trace(), "sandbox.pause");
   About about(live);
@@ -259,6 +264,7 @@ Task<void> SessionLifecycle::stop(LivePtr live, State end, std::string reason) {
     reason += "its sandbox did not end cleanly: " + stopped.error().message();
     end = State::lost;
   }
+  // The state is final before the sandbox is let go, so that its end is not taken for a loss.
   dependencies_.table->enter(live, end, reason);
   live->detach();
   dependencies_.layer_use->end_sandbox(live->incarnation());

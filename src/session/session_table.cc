@@ -162,7 +162,8 @@ Result<void> SessionTable::admit(const LivePtr& live, Begin begin) {
   if (begin == Begin::resumed)
     TRY(dependencies_.controller->check(claim.holder, quota::Quota::cpu_seconds_per_day, 0, 0));
   if (!dependencies_.controller->admit(claim)) {
-    // Something may have ended on a way that nobody counted: what exists decides.
+    // Counts may have drifted if something ended in a way that was not counted: the sessions that exist
+    // decide.
     for (const LivePtr& other : all())
       if (other->facts().tenant == facts.tenant && other != live) count(*other);
     TRY(dependencies_.controller->admit(claim));

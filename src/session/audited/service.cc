@@ -233,8 +233,8 @@ Task<ExecutionRecord> AuditedService::run(Principal who, std::string id, Execute
   CO_TRY(Ticket ticket, log_->begin(Kind::change, std::move(what)));
   OutputWatcher watch = std::move(request.watch);
   Result<ExecutionStart> start = co_await inner_.execute(std::move(who), std::move(id), std::move(request));
-  // Written while the program runs: nobody waits for it then. A program whose entry cannot be written is
-  // ended.
+  // Written while the program already runs, so that nothing waits for the entry. A program whose entry cannot
+  // be written is ended.
   auto written = finish_execute(ticket, start);
   if (!start) co_return fail(std::move(start).error());
   if (!written) co_return fail(std::move(written).error());

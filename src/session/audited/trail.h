@@ -49,11 +49,12 @@ class Trail {
  private:
   template <class T>
   static Task<T> audited(std::shared_ptr<audit::Log> log, audit::Kind kind, audit::Entry what, Task<T> call) {
-    // Only who reveals something goes on without its entry.
+    // Calls that only read go on even if their entry cannot be written; the service's log says so.
     log::Subject about;
     if (kind == audit::Kind::reveal) about.tenant = what.actor.tenant;
     Result<audit::Ticket> begun = log->begin(kind, std::move(what));
-    // A disk that cannot be written stops changes; whoever only reads goes on, and the service's log says so.
+    // If the disk cannot be written, changes are refused; calls that only read go on, and the service's log
+    // says so.
     if (!begun && kind == audit::Kind::reveal && begun.error().code() != Code::no_space) {
       warn_unwritten(about, begun.error());
       co_return co_await std::move(call);
