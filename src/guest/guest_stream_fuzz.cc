@@ -72,8 +72,8 @@ extern "C" int LLVMFuzzerInitialize(int* count, char*** arguments) {
   std::string kept;
   for (int i = 1; i < *count; ++i)
     if ((*arguments)[i][0] == '.') kept = (*arguments)[i];
-  // A root that is nobody's would still be root over the processes of the machine: a process tree of its own
-  // first.
+  // Root without rights over files is still root over the processes of the machine: enter a process tree of
+  // its own first.
   if (::unshare(CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS) != 0)
     give_up("namespaces (needs root)");
   const pid_t child = ::fork();

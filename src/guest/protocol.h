@@ -156,8 +156,8 @@ enum StartFlags : uint32_t {
   kStartPty = 1,
   kStartStdin = 2,    // a pipe; otherwise /dev/null
   kStartControl = 4,  // a socket for kStreamControl, its number in the variable ATOLL_CONTROL_FD
-  // Its end is told when it ends, with what its pipes hold then; otherwise when whoever inherited them has
-  // closed them too.
+  // The end is reported as soon as the process ends, with what its pipes hold then; otherwise not before
+  // every process that inherited them has closed them.
   kStartEndsAlone = 8,
   // Then follow str label, u64 deadline: the host's own notes, which the guest tells again after the stream
   // was replaced.

@@ -128,7 +128,7 @@ void DirectStreams::flush() {
 
 void DirectStreams::tell_rest_of(Pipe& pipe) {
   if (!pipe.descriptor.is_open()) return;
-  // Whoever inherited the pipe may go on writing: only what is there now is this process's.
+  // A process that inherited the pipe may go on writing: only what is in it now belongs to this process.
   std::size_t left = waiting_bytes(pipe.descriptor.native_handle());
   const auto tap = tap_.lock();
   for (char bytes[kPiece]; tap && left > 0;) {

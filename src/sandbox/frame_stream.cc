@@ -96,6 +96,7 @@ void FrameStream::receive() {
   static thread_local std::array<char, kInputBuffer> buffer;
   // A few rounds, so that a flood on one stream does not starve the loop.
   for (int round = 0; round < 4 && is_open(); ++round) {
+    // The incomplete frame of the last time goes in front of what is read now.
     std::memcpy(buffer.data(), input_.data(), input_.size());
     const std::size_t room = buffer.size() - input_.size();
     const ssize_t got = ::recv(stream_.native_handle(), buffer.data() + input_.size(), room, MSG_DONTWAIT);
@@ -113,6 +114,7 @@ bool FrameStream::parse(std::string_view bytes) {
   while (is_open() && bytes.size() >= sizeof(Header)) {
     Header header;
     std::memcpy(&header, bytes.data(), sizeof header);
+    // Checked before anything waits for so many bytes.
     if (header.size > guest::kFrameMax) return false;
     if (bytes.size() < sizeof header + header.size) break;
     ++frames_seen_;
@@ -138,6 +140,7 @@ bool FrameStream::greeting(const Header& header, std::string_view payload) {
       return false;
     if (header.channel == 0 || (header.channel & guest::kGuestChannel) != 0) return false;
     auto channel = revive_ ? revive_(header.channel, payload) : nullptr;
+    // Channels that survived the service which opened them: live processes.
     if (channel) channels_.emplace(header.channel, std::move(channel));
     next_channel_ = std::max(next_channel_, header.channel + 1);
     --live_left_;
@@ -150,10 +153,12 @@ bool FrameStream::dispatch(const Header& header, std::string_view payload) {
   if (!greeted_ || header.type == static_cast<std::uint16_t>(Type::live)) return greeting(header, payload);
   const auto found = channels_.find(header.channel);
   if (found != channels_.end()) {
+    // Held, because the channel may take itself out of the table.
     const std::shared_ptr<FrameChannel> channel = found->second;
     return channel->frame(static_cast<Type>(header.type), header.flags, payload);
   }
-  // Late words of a channel that is over; of one that never was, they are a lie.
+  // Late messages of a channel that has been closed are ignored; a channel that never was open breaks the
+  // protocol.
   return header.channel != 0 &&
          ((header.channel & guest::kGuestChannel) != 0 || header.channel < next_channel_);
 }
@@ -190,6 +195,7 @@ void FrameStream::send(std::uint32_t channel, Type type, std::uint16_t flags, st
   if (!is_open()) return;
   const Header header{static_cast<std::uint32_t>(payload.size()), channel, static_cast<std::uint16_t>(type),
                       flags};
+  // While the guest is being saved nothing may be on its way to it: what is sent waits.
   std::string& queue = held_ ? held_output_ : output_;
   queue.append(reinterpret_cast<const char*>(&header), sizeof header);
   queue.append(payload);
@@ -229,6 +235,7 @@ void FrameStream::release(os::Fd replacement) {
     stream_.close(ignored);
     stream_.assign(replacement.release(), ignored);
     stream_.non_blocking(true);
+    // Callbacks of the old stream that are still queued see another number and do nothing.
     ++streams_;
     writing_ = false;
     output_.clear(), output_sent_ = 0;
@@ -334,6 +341,7 @@ void FrameStream::end(Error why) {
   boost::system::error_code ignored;
   stream_.close(ignored);
   watchdog_.cancel();
+  // Emptied first: a channel that is told of the loss may open another, or take itself out.
   auto channels = std::move(channels_);
   channels_.clear();
   for (auto& [id, channel] : channels) channel->lost(*ended_);

@@ -104,6 +104,7 @@ class ListStream final : public FileChannel {
     guest::Reader in(payload.data(), payload.size());
     while (in.left() > 0) {
       FileInfo info;
+      // A guest that sends more entries than it was asked for breaks the protocol.
       if (!read_entry(in, info) || left_ == 0) return false;
       --left_;
       entries.push_back(std::move(info));
@@ -285,6 +286,8 @@ bool read_entry(guest::Reader& in, FileInfo& info) {
   info.type = type_of(in.u8());
   info.target_type = type_of(in.u8());
   info.size = in.u64();
+  // Everything in here comes from the guest: numbers are cut to what they may be, and text is checked by
+  // whoever shows it.
   info.mode = in.u32() & 07777, info.link_mode = in.u32() & 07777;
   info.uid = in.u32(), info.gid = in.u32();
   info.owner = view(in.text()), info.group = view(in.text());
@@ -328,7 +331,7 @@ Task<std::vector<FileInfo>> GuestFiles::list(std::string path, std::uint32_t dep
   const std::size_t entries_max = bounds.entries_max;
   out.u32(depth), out.u32(static_cast<std::uint32_t>(entries_max));
   const auto stream = std::make_shared<ListStream>(frames_, std::move(bounds));
-  // However this ends, also by cancellation: who counts may be gone afterwards.
+  // However this ends, cancellation included: what `bounds.take` refers to may be gone afterwards.
   struct CloseAtTheEnd {
     ListStream& stream;
     ~CloseAtTheEnd() {

@@ -38,7 +38,8 @@ constexpr std::chrono::milliseconds kHearing{100};
 constexpr int kInterruptsWithSpare = 2;
 constexpr const char* kGoesOn = "; the context goes on with its variables as they were before this execution";
 
-// Its runner takes ToRunner::interrupt while its code waits. Java's always does: there a signal is nobody's.
+// Its runner takes ToRunner::interrupt while its code waits. Java's does so always, because a signal cannot
+// interrupt a cell there.
 bool hears_while_busy(Language language) {
   return interpreter_language(language) == Language::javascript || language == Language::deno ||
          language == Language::java;
@@ -79,11 +80,13 @@ Task<void> GuestInterpreter::start() {
 
 Task<void> GuestInterpreter::start_from(InterpreterOrigin origin) {
   enter(State::starting);
+  // Nothing of an earlier process may be taken for this one's.
   reader_.clear(), death_.clear();
   death_of_interpreter_.reset();
   spare_.reset();
   strips_types_ = has_module_ = false;
   ProcessSpec spec = runner_process(info_);
+  // Weak: the process must not keep its interpreter, which owns it.
   std::weak_ptr<ProcessTap> tap = weak_from_this();
   auto launched = co_await launch_(std::move(spec), tap, origin);
   if (!launched) {
@@ -97,6 +100,8 @@ Task<void> GuestInterpreter::start_from(InterpreterOrigin origin) {
   info_.origin = process_->is_direct() ? InterpreterOrigin::forked : InterpreterOrigin::started;
   if (info_.cwd.empty()) info_.cwd = process_->info().cwd;
   const auto process = process_;
+  // A fork of a zygote has its runner already and gets variables only; a fresh process is sent its runner
+  // first.
   if (process->is_direct()) {
     set_variables(process->info().env);
   } else {
@@ -114,6 +119,7 @@ Task<void> GuestInterpreter::become_ready(std::shared_ptr<GuestProcess> process)
     if (!error && interpreter && interpreter->process_ == process && interpreter->state_ == State::starting)
       process->end_with(Ending::timed_out, "the interpreter did not become ready");
   });
+  // The clock above, an exit or the runner's own word ends this wait.
   while (state_ == State::starting) CO_CHECK(co_await changed_.wait());
   clock_.cancel();
   if (state_ == State::dead)
@@ -195,6 +201,7 @@ void GuestInterpreter::set_variables(const Variables& env) {
   if (!process_ || state_ == State::dead || env.empty()) return;
   std::string words;
   for (const auto& [name, value] : env) words += encode_message(ToRunner::variable, name + "=" + value);
+  // A parked interpreter reads nothing until it is unparked.
   if (state_ == State::parked) {
     deferred_ += words;
     return;
@@ -237,8 +244,10 @@ Task<std::unique_ptr<ExecutionStream>> GuestInterpreter::execute(ExecutionSpec s
     if (name.empty() || name.find('=') != std::string::npos || (name + value).find('\0') != std::string::npos)
       co_return fail(Code::invalid_argument, fmt::format("'{}' is not a variable", name));
   const auto execution = std::make_shared<GuestExecution>(executor_, std::move(spec));
+  // Executions of one interpreter run one after the other, in the order in which they came.
   waiting_.push_back(execution);
   begin_next();
+  // Three ways in which the stream talks back: it took output, it was dropped, its execution is to end.
   auto heard = [weak = weak_from_this()] {
     const auto interpreter = weak.lock();
     if (interpreter && interpreter->process_) interpreter->process_->grant();
@@ -271,11 +280,14 @@ void GuestInterpreter::begin_next() {
   was_signaled_ = false;
   began_ = std::chrono::steady_clock::now();
   const ExecutionSpec& spec = current_->spec();
+  // Messages about an execution carry this word, so that late ones of an earlier execution's threads and
+  // children are told apart.
   mark_ = random_hex(8);
   std::string words = encode_message(ToRunner::mark, mark_);
   for (const auto& [name, value] : spec.env)
     words += encode_message(ToRunner::variable_once, name + "=" + value);
   const bool typed = spec.language.value_or(info_.language) == Language::typescript;
+  // Sent once, with the first TypeScript: it is large.
   if (typed && !std::exchange(strips_types_, true))
     words += encode_message(ToRunner::type_stripper, guest::type_stripper());
   words += encode_message(typed ? ToRunner::execute_types : ToRunner::execute, spec.code);
@@ -292,12 +304,12 @@ void GuestInterpreter::begin_next() {
 
 void GuestInterpreter::stop_current(Ending ending, std::string reason) {
   if (!current_ || stopping_) return;
+  // Kept until the runner says that it is done: the reason of the first stop is the one that is told.
   stopping_.emplace(ending, std::move(reason));
   interrupt_current();
 }
 
-// To the interpreter. More than the window goes out as the guest takes it.
-// The interpreter may let its process go before all is written.
+// Holds the process until everything is written: the interpreter may drop it before.
 static Task<void> write_all(std::shared_ptr<GuestProcess> process, std::string words) {
   co_return co_await process->write_control(std::move(words));
 }
@@ -383,7 +395,8 @@ void GuestInterpreter::output(Stream stream, std::string_view bytes) {
 }
 
 std::size_t GuestInterpreter::held() const {
-  // Whether a spare goes on does not depend on who listens to the one before it.
+  // While a spare takes over, listeners that are slow to read the dead interpreter's output must not hold it
+  // up.
   return current_ && state_ != State::continuing ? current_->held() : 0;
 }
 
@@ -403,6 +416,7 @@ bool GuestInterpreter::control(std::string_view bytes) {
 
 bool GuestInterpreter::take(char letter, std::string_view payload) {
   const guest::RunnerMessage* const row = guest::find_message(guest::Direction::from_runner, letter);
+  // A message that does not fit the state breaks the protocol, and the interpreter is killed for it.
   if (row == nullptr || !guest::is_in(state_, row->in)) return may_be_late();
   switch (static_cast<FromRunner>(letter)) {
     case FromRunner::ready: return take_ready(payload);
@@ -639,7 +653,8 @@ void GuestInterpreter::continued(const Outcome& outcome) {
 void GuestInterpreter::go_on() {
   Outcome told = std::exchange(death_of_interpreter_, std::nullopt).value_or(Outcome{});
   told.reason += kGoesOn;
-  // Who dies while nothing is executed may do so again and again: not faster than this.
+  // An interpreter that dies while it executes nothing may do so again and again: its next copy is made only
+  // when it is calm, which bounds the pace.
   const Spare spare = current_ != nullptr ? Spare::at_once : Spare::when_calm;
   finish_execution(std::move(told), 0, spare);
 }

@@ -18,7 +18,9 @@ using guest::Type;
 
 namespace {
 
+// What a listener that attaches late is shown of the past.
 constexpr std::size_t kReplayBytes = 64U << 10;
+// How long output is held for the first listener, which attaches after start() has returned.
 constexpr std::chrono::milliseconds kFirstListenerPatience{500};
 
 // The kernel's monotonic clock is the same in every program until the machine is started again, and then no
@@ -129,6 +131,8 @@ std::string GuestProcess::request() const {
   std::string bytes;
   FramePayload out(bytes);
   if (direct_) out.u32(adopted_pid_);
+  // The layout is that of guest/protocol.h; revive() reads the same fields back from a guest of an earlier
+  // service.
   out.u32((spec_.pty ? guest::kStartPty : 0U) | (spec_.stdin_mode == Stdin::pipe ? guest::kStartStdin : 0U) |
           (has_tap_ ? guest::kStartControl : 0U) | (has_notes() ? guest::kStartNotes : 0U) |
           (spec_.ends_with == EndsWith::process ? guest::kStartEndsAlone : 0U));
@@ -159,9 +163,11 @@ Task<void> GuestProcess::start() {
   const std::string bytes = request();
   if (bytes.size() > guest::kRequestMax)
     co_return fail(Code::too_large, "arguments and environment are over 8 MiB");
+  // By this time the guest finds what the process left behind when it ends (sweep_background).
   if (!has_tap_) since_us_ = boot_micros();
   channel_ = frames_->open(self, direct_ ? Type::adopt : Type::start, bytes);
   Result<void> waited;
+  // A paused guest does not answer: the caller is told at once instead of waiting for the resume.
   while (!started_ && !frozen_ && waited) waited = co_await changed_.wait();
   if (!started_ && frozen_) {
     abandoned_ = true;
@@ -180,6 +186,7 @@ bool GuestProcess::revive(std::uint32_t channel, std::string_view payload) {
   std::uint64_t deadline_us = 0;
   if (!payload.empty()) {
     const std::uint32_t flags = in.u32();
+    // Size of the terminal, processor time and window: nothing that is needed again.
     in.u16(), in.u16(), in.u64(), in.u32();
     info_.user = view(in.text()), info_.cwd = view(in.text()), info_.tag = view(in.text());
     for (std::uint32_t n = in.u32(); n > 0 && in.ok(); --n) info_.argv.emplace_back(view(in.text()));
@@ -207,7 +214,8 @@ bool GuestProcess::revive(std::uint32_t channel, std::string_view payload) {
     end_at(began_ + std::chrono::microseconds(deadline_us > now ? deadline_us - now : 0),
            "wall time limit that was set before the service was started again");
   }
-  // What was said to an interpreter and not yet heard is gone with the old stream: it cannot be gone on with.
+  // What an earlier service wrote to this interpreter and it had not read yet was lost with the old stream,
+  // so its state is unknown: it cannot be used again.
   if (has_tap_ && tap_.expired()) end_with(Ending::killed, "an interpreter of an earlier daemon");
   return true;
 }
@@ -310,6 +318,7 @@ void GuestProcess::remember(Stream stream, std::string_view bytes) {
 }
 
 bool GuestProcess::output(std::uint16_t flags, std::string_view bytes) {
+  // A guest is not trusted: one that sends more than it was granted has broken the protocol.
   if (!started_ || bytes.size() > guest::kDataMax || unacknowledged_ + bytes.size() > guest::kOutputWindow)
     return false;
   unacknowledged_ += bytes.size();
@@ -325,6 +334,7 @@ bool GuestProcess::output(std::uint16_t flags, std::string_view bytes) {
     return false;
   const Stream stream = from == guest::kStreamErr ? Stream::err : info_.pty ? Stream::pty : Stream::out;
   if (spec_.output_bytes) {
+    // What fits is still passed on, so that the limit cuts at its byte.
     const std::uint64_t left = *spec_.output_bytes - std::min(*spec_.output_bytes, output_bytes_);
     output_bytes_ += bytes.size();
     if (bytes.size() > left) {
@@ -347,6 +357,8 @@ bool GuestProcess::output(std::uint16_t flags, std::string_view bytes) {
 void GuestProcess::grant() {
   if (direct_) return direct_->resume();
   if (outcome_ || channel_ == 0) return;
+  // The window opens by what everybody has taken: the slowest listener holds the process up. In steps of a
+  // quarter, so that not every line costs a message.
   std::size_t held = awaits_listener_ ? recent_bytes_ : 0;
   if (const auto tap = tap_.lock()) held = tap->held();
   for (const Listener* listener : listeners_) held = std::max(held, listener->queued());
@@ -398,7 +410,7 @@ bool GuestProcess::exited(std::string_view payload) {
 
 // Ends the processes that it left behind before its own end is reported.
 Task<void> GuestProcess::finish_swept(std::shared_ptr<GuestProcess> self, Outcome outcome) {
-  // A stream that ends takes everything with it.
+  // The result is ignored: if the stream ends, so does everything in the sandbox.
   Sweep sweep{.since_us = *self->since_us_};
   (void)co_await sweep_background(self->frames_, std::move(sweep));
   self->finish(std::move(outcome));
@@ -414,7 +426,7 @@ bool GuestProcess::continued(std::string_view payload) {
   const Outcome outcome = outcome_of(status, cpu_us);
   first_pid_ = first_pid();
   info_.pid = pid;
-  // Who was to end with everything of it has not ended yet.
+  // It is being killed with all its processes, the spare included: another end will be reported.
   if (forced_ && !forced_but_spare_) return true;
   forced_.reset(), forced_but_spare_ = false;
   signals_sent_.clear();
@@ -473,6 +485,7 @@ std::unique_ptr<ProcessStream> GuestProcess::attach(Replay replay) {
 Task<void> GuestProcess::write(guest::StreamId stream, std::string bytes) {
   const auto self = shared_from_this();
   const auto closed = [&] { return outcome_ || (stream == guest::kStreamIn && !stdin_open_); };
+  // Writers take turns: what one writes is not cut up by another.
   while (writing_) CO_CHECK(co_await changed_.wait());
   writing_ = true;
   Result<void> result;
@@ -542,6 +555,7 @@ void GuestProcess::send_signal(int number, SignalScope scope) {
 
 void GuestProcess::end_with(Ending ending, std::string reason) {
   if (outcome_ || (forced_ && !forced_but_spare_)) return;
+  // The first reason stays: the signal below is its effect, not a reason of its own.
   forced_.emplace(ending, std::move(reason)), forced_but_spare_ = false;
   send_signal(SIGKILL, SignalScope::tree);
 }

@@ -6,8 +6,8 @@
 
 namespace atl::sandbox {
 
-// What a sandbox is as well whose image decides where programs begin: nobody knows that before it was made.
-// Belongs to the loop thread.
+// An interface that a sandbox has besides Sandbox if its image decides in which directory programs begin,
+// which is known only once it was made. Belongs to the loop thread.
 class ImagePlace {
  public:
   virtual ~ImagePlace() = default;

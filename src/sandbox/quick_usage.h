@@ -6,8 +6,9 @@
 
 namespace atl::sandbox {
 
-// What a sandbox is as well whose engine takes its time to say how full the disk is: the rest is known at
-// once, and nobody who has just executed something should wait for the engine. Belongs to the loop thread.
+// An interface that a sandbox has besides Sandbox if its engine is slow to say how full the disk is. The
+// other figures are known at once, and an execution that has just ended should not wait for the engine.
+// Belongs to the loop thread.
 class QuickUsage {
  public:
   virtual ~QuickUsage() = default;

@@ -79,8 +79,8 @@ class SparePolicy {
   bool is_kept() const { return kept_.has_value(); }
   // It is the state before the execution that runs, or, when none does, the present one.
   bool is_fresh(bool executing) const { return kept_ && kept_->begun + (executing ? 1 : 0) == begun_; }
-  // It goes on now. The word by which it and the host find each other on a stream that somebody left in the
-  // middle of a sentence.
+  // The spare takes over now. Returns the word by which it and the host find each other again on a stream
+  // that may have stopped in the middle of a message.
   std::string use();
   // Why there is none that could go on; empty if nobody wants one.
   std::string lack() const;

@@ -5,7 +5,7 @@
 
 namespace atl::sandbox {
 
-// Whom a line of the log about this sandbox is about. One that waits in a pool is nobody's.
+// The tenant and session that a line of the log about this sandbox names; none for one that waits in a pool.
 inline log::Subject subject_of(const Spec& spec) {
   return {spec.tenant, spec.session_id, spec.trace};
 }

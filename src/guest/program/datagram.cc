@@ -11,7 +11,7 @@
 namespace atl::guest {
 namespace {
 
-// Who still waits for an answer. The newest sender takes the place of the oldest: a datagram may get lost.
+// Senders that wait for an answer. The newest takes the place of the oldest: a datagram may get lost.
 struct Sender {
   uint32_t serial = 0;
   sockaddr_in address{};

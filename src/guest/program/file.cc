@@ -106,7 +106,7 @@ bool write_attributes(File* file) {
   return true;
 }
 
-// What was made for it is gone before anybody is told.
+// A file that was made for this write is removed before the failure is reported.
 void fail_write(File* file) {
   const int why = errno;
   file->write.copying = file->write.done = false;

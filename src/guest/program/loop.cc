@@ -93,7 +93,8 @@ void replace_stream(int fd) {
   greet();
 }
 
-// Nobody inside can announce a host, not even root: only a sender outside of the sandbox has no number here.
+// A process inside cannot announce a host, not even as root: only a sender outside of the sandbox has no
+// process number here.
 void expect_host() {
   signalfd_siginfo info;
   bool from_outside = false;

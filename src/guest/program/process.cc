@@ -159,8 +159,7 @@ void take_credit(Process* process, uint32_t bytes) {
   finish_if_done(process);
 }
 
-// Whoever names a process that is no child of this one names nobody: the code that runs in it is not to be
-// believed.
+// The code that runs in an interpreter is not trusted: a number that is no child of this process is ignored.
 void take_spare(Process* process, pid_t pid) {
   Parentage found;
   const bool known =
@@ -369,7 +368,7 @@ void process_ended(pid_t pid, int status, uint64_t user_us, uint64_t system_us) 
         signal_tree(pid, true, SIGKILL);
         process->cut = true;
       }
-      // Whoever inherited an interpreter's pipes has nothing to say for it.
+      // Processes that inherited an interpreter's pipes do not speak for it.
       if (process->control.fd >= 0 || process->ends_alone) process->cut = true;
     }
     return finish_if_done(process);

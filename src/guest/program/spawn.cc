@@ -69,6 +69,8 @@ void execute(Plan* plan) {
   int worst = ENOENT;
   const char* at = plan->candidates.data();
   const char* const end = at + plan->candidates.size();
+  // As execvp(): go on after a name that is missing, remember a better reason, and run a script without #! by
+  // sh.
   for (; at < end; at += strlen(at) + 1) {
     execve(at, plan->argv, plan->env);
     if (errno == ENOEXEC) {
@@ -88,6 +90,7 @@ void execute(Plan* plan) {
 }
 
 [[noreturn]] void child(Plan* plan) {
+  // A session of its own: signals reach all of it, and a terminal can be its controlling one.
   setsid();
   if (plan->terminal >= 0) ioctl(plan->terminal, TIOCSCTTY, 0);
   for (int i = 0; i < 3; ++i)
@@ -109,6 +112,7 @@ void execute(Plan* plan) {
     const rlimit limit{seconds, seconds};
     setrlimit(RLIMIT_CPU, &limit);
   }
+  // Before chdir(), so that the user's own permissions decide.
   if (!become(plan->user)) give_up(plan, Stage::user);
   if (chdir(plan->cwd.data()) != 0) give_up(plan, Stage::directory);
   execute(plan);
@@ -116,6 +120,7 @@ void execute(Plan* plan) {
 }
 
 __attribute__((noinline)) pid_t launch(Plan* plan) {
+  // Not inlined: the child runs on this frame, and what it leaves here must not be used by the caller.
   const pid_t pid = vfork();
   if (pid == 0) child(plan);
   return pid;
@@ -181,6 +186,7 @@ bool index_words(Plan* plan, uint32_t argc, uint32_t envc, size_t env_at) {
     add_variable(plan->words, "ATOLL_CONTROL_FD", number.c_str());
     ++added;
   }
+  // One block: a free slot for "sh", argv, null, the environment, null.
   plan->slots = static_cast<char**>(malloc((argc + envc + added + 4) * sizeof(char*)));
   if (plan->slots == nullptr) return false;
   char* at = plan->words.data();
@@ -282,6 +288,7 @@ bool open_pipes(Plan* plan, Ends* ends) {
     return true;
   }
   plan->fds[0] = open("/dev/null", O_RDONLY | O_CLOEXEC | O_NOCTTY);
+  // Without /dev/null, a pipe whose other end is closed reads as empty as well.
   if (plan->fds[0] >= 0) return true;
   int unused = -1;
   if (!make_pipe(&plan->fds[0], &unused)) return false;

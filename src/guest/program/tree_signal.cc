@@ -1,5 +1,5 @@
-// Who belongs to a process: its session, and the descendants that left it while their parents still live. Who
-// belongs to none: those whose parents have ended and who left the session; they are children of this
+// Which processes belong to a process: its session, and descendants that left the session while their parents
+// still live. Those that left it and whose parents have ended belong to none; they are children of this
 // process.
 #include <dirent.h>
 #include <errno.h>
@@ -79,7 +79,7 @@ struct Tasks {
   }
 };
 
-// A choice marks who is to be hit; true if there is anybody.
+// A choice marks the processes that are to get the signal; true if there are any.
 class TreeOf {
  public:
   TreeOf(pid_t leader, bool reaped, pid_t except) : leader_(leader), reaped_(reaped), except_(except) {}
@@ -146,7 +146,7 @@ class Background {
     return false;
   }
 
-  // Whose it is, if it is somebody's: that process itself, or of its session.
+  // The process that it belongs to: itself, or the one whose session it is in.
   static const Process* owner(const Task& task) {
     for (const Process* process = first_process(); process != nullptr; process = process->next_process)
       if (!process->over && process->pid > 1 && (task.pid == process->pid || task.session == process->pid))
@@ -160,7 +160,7 @@ class Background {
     return false;
   }
 
-  // Upwards until somebody known is met. Who is no descendant of this process is none of its business.
+  // Goes up to the first known ancestor. What is no descendant of this process is not looked at.
   bool is_background(const Tasks& tasks, const Task& task) const {
     const pid_t self = getpid();
     const Task* at = &task;
@@ -209,10 +209,10 @@ void continue_others(const Tasks& before, const Tasks& now) {
   }
 }
 
-// Kills those, and again whoever they started meanwhile, until nobody is left. Many at once, and whoever
-// forks faster than one can look, are killed while everything stands still: first their parents would make
-// orphans of them, and a bomb leaves little of the processor to look twice. Says how many there were at
-// first.
+// Kills them, and what they start meanwhile, until none is left. Many processes, or ones that fork faster
+// than they can be looked at, are killed while everything stands still: killing parents first would make
+// orphans of their children, and a fork bomb leaves little of the processor for a second look. Returns how
+// many there were at first.
 template <class Choice>
 uint32_t end_all(const Choice& choice) {
   constexpr uint32_t kMany = 4;

@@ -29,8 +29,8 @@
 namespace atl::guest {
 namespace {
 
-// The control groups' own namespace is entered last, by the interpreter: from inside, the kernel may let
-// nobody be forked in a group who comes from outside of it.
+// The control group namespace is entered last, by the interpreter: once inside, the kernel may refuse to fork
+// a process into a group from outside of it.
 constexpr int kEntered = CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWNET;
 constexpr size_t kMessageMax = 128U << 10;
 

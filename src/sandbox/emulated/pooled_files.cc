@@ -9,7 +9,8 @@ namespace {
 
 using Pool = std::shared_ptr<boost::asio::thread_pool>;
 
-// Runs `work` on the pool to its end; whoever waits goes on where it was. `holds` is what the work needs.
+// Runs `work` on the pool to its end; the waiting coroutine then goes on where it was. `holds` keeps alive
+// what the work needs.
 template <class T>
 Task<T> on_pool(Pool pool, Task<T> work, std::shared_ptr<void> holds) {
   auto result =

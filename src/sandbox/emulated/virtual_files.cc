@@ -54,6 +54,7 @@ Result<FileInfo> info_of(const vfs::FileSystem& fs, const Path& path) {
   info.owner = user_name(stat.uid);
   info.group = user_name(stat.gid);
   info.modified_at = stat.modified;
+  // Like E2B's agent: a link is described by what it leads to, its own mode is kept aside.
   if (stat.is_symlink()) {
     if (auto target = fs.real_path(path)) info.target = target->str();
     if (auto there = fs.find(path)) {
@@ -134,7 +135,7 @@ class Watcher final : public Watch {
   Watcher(boost::asio::any_io_executor executor, std::vector<VirtualTree::Part> parts, bool deep)
       : timer_(std::move(executor)), deep_(deep) {
     for (VirtualTree::Part& part : parts) {
-      // What hangs in below is seen by whoever looks below only.
+      // Parts that are mounted below the directory are seen by recursive watches only.
       if (!deep && !part.prefix.empty()) continue;
       vfs::Snapshot seen = part.fs->snapshot();
       const std::uint64_t version = part.fs->version();
@@ -178,6 +179,7 @@ class Watcher final : public Watch {
       if (!change.path.is_child_of(part.inside)) continue;
       if (!deep_ && change.path.parent() != part.inside) continue;
       bool directory = change.type == vfs::Type::directory;
+      // inotify does not report a directory whose entries changed as written.
       if (change.kind == vfs::ChangeKind::changed && directory) continue;
       auto type = change.kind == vfs::ChangeKind::added     ? WatchEventType::create
                   : change.kind == vfs::ChangeKind::removed ? WatchEventType::remove

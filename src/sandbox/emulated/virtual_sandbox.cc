@@ -139,6 +139,7 @@ std::shared_ptr<shell::SandboxShell> VirtualSandbox::make_shell(const Variables&
   options.name = std::move(name);
   options.arguments = std::move(arguments);
   options.limits.memory_bytes = spec_.limits.memory_bytes;
+  // Stages of pipelines and subshells count as processes here, which are cheap.
   options.limits.processes = std::max<std::uint32_t>(64, spec_.limits.processes_max * 16);
   options.limits.descriptors = spec_.limits.open_files_max;
   if (spec_.limits.cpu_time) options.limits.cpu_time = *spec_.limits.cpu_time;
@@ -179,6 +180,8 @@ Task<std::shared_ptr<Process>> VirtualSandbox::start(ProcessSpec spec) {
   info.user = spec.user.empty() ? spec_.user : spec.user;
   info.started_at = Clock::machine().now();
   auto shell = make_shell(spec.env, cwd, std::move(command.arguments), std::move(command.name));
+  // Asked first, because a command that does not exist is an error of start() and no process that ends with
+  // 127.
   if (command.is_program && shell->execute("command -v -- " + quoted(spec.argv[0])).status != 0)
     co_return fail(
         Error(Code::not_found, fmt::format("{}: no such command", spec.argv[0])).with_field("argv"));

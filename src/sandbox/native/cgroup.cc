@@ -75,6 +75,7 @@ std::map<std::string, GroupPlace> own_places() {
   const std::string mountinfo = os::read_file("/proc/self/mountinfo").value_or("");
   std::istringstream lines(mountinfo);
   for (std::string line; std::getline(lines, line);) {
+    // The number of optional fields varies; the dash ends them (proc_pid_mountinfo(5)).
     const std::size_t dash = line.find(" - ");
     if (dash == std::string::npos) continue;
     const std::vector<std::string> left = split(line.substr(0, dash), ' ');
@@ -91,6 +92,7 @@ std::map<std::string, GroupPlace> own_places() {
     const std::size_t second = line.find(':', first + 1);
     if (second == std::string::npos) continue;
     std::string path = line.substr(second + 1);
+    // "/.." shows in a control group namespace whose root is not an ancestor: then the mount is all there is.
     if (path == "/" || path.starts_with("/..")) path.clear();
     const std::string names = line.substr(first + 1, second - first - 1);
     for (const std::string& name : names.empty() ? std::vector<std::string>{""} : split(names, ','))
@@ -102,6 +104,7 @@ std::map<std::string, GroupPlace> own_places() {
 
 // Version 2 allows no group with both processes and controlled children, except the root.
 Result<std::string> v2_base(const GroupPlace& own, bool make) {
+  // Only the root group has no cgroup.type.
   if (::access((own.root + "/cgroup.procs").c_str(), W_OK) == 0 && !os::exists(own.root + "/cgroup.type"))
     return own.root;
   // This process may be in the leaf already, moved there by an earlier tree.
@@ -111,6 +114,7 @@ Result<std::string> v2_base(const GroupPlace& own, bool make) {
   if (!make) return place.path;
   const std::string leaf = place.path + std::string(leaf_name);
   TRY(os::make_directory(leaf));
+  // So all processes of our group move to a leaf, and its controllers can be given to children.
   for (const std::string& pid : split(os::read_file(place.path + "/cgroup.procs").value_or(""), '\n'))
     (void)os::write_control(leaf + "/cgroup.procs", pid);
   return place.path;
@@ -197,6 +201,7 @@ Result<CgroupTree> CgroupTree::locate(const std::string& parent, bool make) {
   for (const Controller controller : kAll) {
     Hierarchy& hierarchy = tree.controllers_[index(controller)];
     const auto v1 = places.find(v1_name(controller));
+    // A controller is in one hierarchy at a time: version 2 if it was enabled there, else version 1.
     if (controller == Controller::unified || v2_controllers.contains(v2_name(controller))) {
       hierarchy.path = unified;
       hierarchy.v2 = true;
@@ -209,6 +214,7 @@ Result<CgroupTree> CgroupTree::locate(const std::string& parent, bool make) {
     if (auto dir = os::open(hierarchy.path.c_str(), flags)) {
       if (make && ::faccessat(dir->get(), ".", W_OK, AT_EACCESS) < 0) continue;
       hierarchy.dir = std::move(*dir);
+      // All controllers of version 2 share one directory: it is made, joined and removed once.
       hierarchy.duplicate = !seen.insert(hierarchy.path).second;
     }
   }
@@ -278,6 +284,7 @@ Result<void> CgroupTree::apply(const std::string& name, const Limits& limits, st
     walls.push_back({"memory_limit", fmt::format("{} bytes", number(Controller::memory, name, file))});
   }
   if (has(Controller::pids)) {
+    // The kernel counts threads, users mean processes: its bound is a far one, the host counts.
     const std::uint64_t ceiling = std::uint64_t{limits.processes_max} * 16 + 16;
     TRY(set(Controller::pids, name, "pids.max", std::to_string(ceiling)));
     walls.push_back(
@@ -337,6 +344,7 @@ Result<void> CgroupTree::limit_io(const std::string& name, std::uint64_t bytes_p
 Result<void> CgroupTree::join(const std::string& name, Part part, bool forked) {
   for (const Controller controller : kAll) {
     if (!has(controller) || at(controller).duplicate || (forked && is_v2(controller))) continue;
+    // The kernel may refuse a real-time process in a version 1 cpu group, which has no real-time budget.
     const bool separate = controller == Controller::cpu && !is_v2(controller);
     if (part == Part::all_but_cpu && separate) continue;
     if (part == Part::only_cpu && !separate) continue;
@@ -420,6 +428,7 @@ std::string CgroupTree::spawner_parent(pid_t pid) {
 
 void CgroupTree::clear_leftovers() {
   for (const std::string& name : groups()) {
+    // A group can be removed only when its last process is gone, which takes a moment after the kill.
     for (int round = 0; round < 100 && !remove_group(name); ++round) {
       kill(name);
       for (const pid_t pid : processes(name)) ::kill(pid, SIGKILL);
@@ -486,6 +495,7 @@ Result<GroupUsage> CgroupTree::usage(const std::string& name) const {
   }
   const char* io_file = is_v2(Controller::io) ? "io.stat" : "blkio.throttle.io_service_bytes";
   std::istringstream lines(get(Controller::io, name, io_file).value_or(""));
+  // "8:0 rbytes=1 wbytes=2" in version 2, "8:0 Read 1" in version 1.
   for (std::string line; std::getline(lines, line);) {
     for (const std::string& word : split(line, ' ')) {
       if (word.starts_with("rbytes=")) usage.read_bytes += to_number(std::string_view(word).substr(7));
@@ -507,6 +517,8 @@ os::Fd CgroupTree::watch_memory(const std::string& name) const {
     return events ? std::move(*events) : os::Fd();
   }
   auto control = os::open_at(dir, (name + "/memory.oom_control").c_str(), O_RDONLY);
+  // Version 1 tells through an eventfd that is registered with the file; version 2 makes the file itself
+  // pollable.
   os::Fd event(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!control || !event.is_open()) return os::Fd();
   const std::string line = fmt::format("{} {}", event.get(), control->get());

@@ -164,6 +164,8 @@ bool lies_within(std::uint64_t at, std::uint64_t size, std::uint64_t end) {
   return at <= end && size <= end - at;
 }
 
+// Numbers from a file that may be damaged or hostile: every offset and size lies inside, and the process and
+// its control stream are not ones that the kernel or the runner uses for itself.
 bool is_within(const CheckpointedInterpreter& one, std::uint64_t size) {
   return one.extent <= Extent::whole && lies_within(one.memory_at, one.memory_size, size) &&
          one.memory_size <= kMemoryMax && lies_within(one.pages_at, one.pages_size, size) &&
@@ -202,9 +204,9 @@ class PageReader {
     const std::span<char> bytes(piece_.get(), std::exchange(wanted_, 0));
     std::vector<iovec> from = std::exchange(from_, {});
     const iovec here{piece_.get(), bytes.size()};
-    // By its number: who uses what was read makes sure that it was not another's by then. This call pins what
-    // it reads, and gives the process a page of its own for each that it shares with its zygote: not for a
-    // whole state.
+    // The process is named by its number; the caller checks afterwards that the number was not reused
+    // meanwhile. This call pins what it reads and gives the process its own copy of every page that it shares
+    // with its zygote, so it is not used to read a whole state.
     const bool at_once = extent_ == Extent::difference &&
                          ::process_vm_readv(process_.pid(), &here, 1, from.data(), from.size(), 0) ==
                              static_cast<ssize_t>(bytes.size());
@@ -236,9 +238,8 @@ class PageReader {
   std::size_t wanted_ = 0;
 };
 
-// Leaves those pages out that the zygote has with the same content, because every child of it has them: what
-// was only looked at is often a page of the interpreter's own, as CPython counts references in objects, and
-// back again.
+// Leaves out pages that are the same in the zygote, since every child of it has them. There are many: CPython
+// counts references inside of objects, so that a page which was only read was written to and written back.
 class Sieve {
  public:
   Sieve(os::Fd original, const ImageReading& reading)
@@ -291,6 +292,7 @@ class Sieve {
 Result<CheckpointWriter> CheckpointWriter::begin(os::Fd file) {
   CheckpointWriter writer;
   writer.file_ = std::move(file);
+  // The head is written last, over this: a file that was not finished has no magic word.
   TRY(os::write_all(writer.file_.get(), std::string(kPage, '\0')));
   writer.at_ = kPage;
   return writer;
@@ -309,6 +311,7 @@ Result<CheckpointWriter> CheckpointWriter::in_memory() {
 }
 
 Result<void> CheckpointWriter::pad() {
+  // Pages begin at a multiple of a page, so that the file can be mapped.
   const std::uint64_t more = (kPage - at_ % kPage) % kPage;
   at_ += more;
   return os::write_all(file_.get(), std::string(more, '\0'));
@@ -433,6 +436,8 @@ Result<CheckpointPages> CheckpointPages::open(int file, const CheckpointedInterp
                           static_cast<off_t>(interpreter.pages_at));
   if (at == MAP_FAILED) return fail(errno_error(errno, "read parked interpreters"));
   pages.bytes_ = static_cast<const char*>(at), pages.size_ = interpreter.pages_size;
+  // A sealed memory file cannot have changed since it was written; checking it would read all pages once
+  // more.
   if (!is_sealed(file) && checksum_of({pages.bytes_, pages.size_}) != interpreter.pages_checksum)
     return fail(damaged("the memory of an interpreter"));
   return pages;

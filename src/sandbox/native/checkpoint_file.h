@@ -58,9 +58,9 @@ class CheckpointWriter {
 // Code::data_loss or, for another version, Code::unsupported.
 Result<std::vector<CheckpointedInterpreter>> read_checkpoint(int file);
 
-// Marks in a file on the disk that somebody goes on from that interpreter now, and says how often somebody
-// had begun to before: who is not the first is a copy. Survives the end of this program, not a loss of power.
-// `proc`: a /proc that shows this process.
+// Counts in a file on the disk that this interpreter is being continued once more, and returns how often it
+// was before: all but the first are copies. Survives the end of this program, not a loss of power. `proc`: a
+// /proc that shows this process.
 Result<std::uint32_t> count_revival(int proc, int file, std::uint32_t index);
 
 // One of them, mapped and verified; sealed pages need no verification.

@@ -147,6 +147,7 @@ constexpr std::uint32_t kNamespaceFlags = 0x7E02'0080;  // CLONE_NEW*, NEWTIME i
 
 // Unknown names are calls that this libseccomp does not know; they stay ENOSYS.
 int number_of(const char* name) {
+  // libseccomp is used for its table of names only; the program is assembled in filter_program.cc.
   return seccomp_syscall_resolve_name_arch(SCMP_ARCH_X86_64, name);
 }
 
@@ -162,6 +163,7 @@ std::vector<sock_filter> internet_sockets() {
         .otherwise(refuse_with(EPROTONOSUPPORT));
   };
   return ArgumentBlock()
+      // The type carries SOCK_CLOEXEC and SOCK_NONBLOCK above these bits.
       .look_at(1, 0xF)
       .when(SOCK_STREAM, only(IPPROTO_TCP))
       .when(SOCK_DGRAM, only(IPPROTO_UDP))
@@ -267,6 +269,8 @@ std::map<std::uint32_t, Answer> by_arguments() {
                             .when(2 /* RR */, refuse_with(EPERM))
                             .when(6 /* deadline */, refuse_with(EPERM))
                             .otherwise(SECCOMP_RET_ALLOW);
+  // ENOSYS rather than EPERM: the library then tries again without the flags, and clone3, whose flags a
+  // filter cannot see, is ENOSYS as a whole for the same reason.
   const auto clones = ArgumentBlock()
                           .look_at(0)
                           .when_any_of(kNamespaceFlags, refuse_with(ENOSYS))

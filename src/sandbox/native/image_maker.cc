@@ -29,8 +29,8 @@ struct Job {
   ImageSize size;
 };
 
-// In the process of its own: one thing after the other, but formatting is a child's and taking down a
-// thread's, so that whoever needs a copy of a template waits for neither.
+// The loop of the process that makes images. It does one thing at a time, but a child formats and a thread
+// takes down, so that a request for a copy of a template waits for neither.
 class Process {
  public:
   Process(int socket, const ImageMaker::Setting& setting) : socket_(socket), setting_(setting) {}
@@ -77,6 +77,7 @@ int Process::timeout_ms() {
     timeout = timeout < 0 ? until(when) : std::min(timeout, until(when));
   };
   if (formatting_ && !formatting_->is_late) sooner(formatting_->since + ImageMaker::kFormatTime);
+  // Dropped here because this runs before every wait.
   std::erase_if(templates_, [&](const auto& one) {
     return Clock::machine().steady() - one.second.used >= ImageMaker::kTemplateAge;
   });
@@ -103,6 +104,7 @@ void Process::on_message() {
   auto message = os::receive_message(socket_, os::Wait::no);
   if (!message && message.error().code() == Code::unavailable) return;
   Job job;
+  // The spawner is gone.
   if (!message || message->bytes.size() != sizeof job) ::_exit(0);
   std::memcpy(&job, message->bytes.data(), sizeof job);
   if (job.kind == Job::Kind::make) return make(job.size, job.ticket);
@@ -117,6 +119,7 @@ void Process::make(ImageSize size, std::uint64_t ticket) {
   }
   auto& waiting = waiting_[size];
   waiting.push_back(ticket);
+  // One formatting serves all that wait for the size.
   if (waiting.size() == 1) unformatted_.push_back(size);
   format_next();
 }
@@ -126,6 +129,7 @@ void Process::answer(std::uint64_t ticket, ImageSize size, Result<os::Fd> mount)
   if (!mount) reply.error = mount.error();
   const int fd = mount ? mount->get() : -1;
   if (auto sent = os::send_message(socket_, encode(reply), std::span(&fd, mount ? 1 : 0)); !sent) {
+    // Too many descriptors on their way: without the mount the answer itself still fits.
     if (sent.error().code() != Code::resource_exhausted) ::_exit(0);
     reply.error = sent.error();
     if (!os::send_message(socket_, encode(reply))) ::_exit(0);
@@ -174,8 +178,8 @@ void Process::keep(ImageSize size, os::Fd file) {
   templates_.insert_or_assign(size, Template{std::move(file), Clock::machine().steady()});
 }
 
-// What a sandbox wrote last is written to the disk now, for nobody, because the kernel does not know that; it
-// may take seconds. More of them at once than this would only wait for each other.
+// Closing the last descriptor writes the image to the disk although its file is gone, which the kernel does
+// not know; that may take seconds. More of them at once than this would only wait for each other.
 void Process::close_behind(os::Fd last) {
   constexpr std::size_t at_once = 32;
   if (closing_ >= at_once) return last.reset();
@@ -206,6 +210,7 @@ void ImageMaker::restart() {
     ::sched_setscheduler(0, SCHED_OTHER, &normal);
     std::vector<int> kept{pair->second.get(), setting_.place.control.get(), setting_.place.directory.get(),
                           setting_.host_mounts};
+    // Closes every range between the descriptors that are kept.
     std::ranges::sort(kept);
     unsigned from = 3;
     for (const int fd : kept) {
@@ -263,6 +268,7 @@ Result<ImageMaker::Made> ImageMaker::hear() {
       socket_.reset(), coming_.clear();
       return fail(Code::provider_failed, "the process that makes disk images ended");
     }
+    // The kernel drops descriptors that do not fit into our table and delivers the rest of the message.
     if (message->fds_lost || (!reply->error && message->fds.empty()))
       reply->error = Error(Code::resource_exhausted, "too many files are open for a disk image");
     const auto image = reply->as<answers::Image>();

@@ -30,9 +30,9 @@ namespace {
 constexpr std::chrono::milliseconds kQuiet{10};
 // A pool that is not low waits so long for a quiet moment, for each that it lacks.
 constexpr std::chrono::milliseconds kRefillPatience{200};
-// The spawner does one thing after the other, in the order in which it is asked. Of a burst of creates it has
-// this many to do, so that who has a sandbox already (an interpreter, an end) does not wait for all that have
-// none.
+// The spawner handles requests in the order in which they come. Of a burst of creates at most this many are
+// given to it at once, so that requests about sandboxes that exist (an interpreter, an end) do not wait
+// behind all of them.
 constexpr std::uint32_t kMakersMax = 32;
 constexpr std::string_view kPoolPrefix = "pool-";
 constexpr std::string_view kPreparedForkPrefix = "pool-fork-";  // the spawner's own
@@ -335,9 +335,8 @@ class NativeProvider final : public Provider,
     boost::asio::co_spawn(executor_, fill(alive_, pool), boost::asio::detached);
   }
 
-  // Whoever works with a sandbox goes first: building another would take the processor from under it. So does
-  // whoever waits for one that is made on demand, which costs no interpreter. A pool that runs low does not
-  // wait for the former, and no pool waits for ever.
+  // The pool waits while sandboxes are in use or are being made on demand: building another would take the
+  // processor from them. A pool that runs low waits only for the latter, and no pool waits for ever.
   static boost::asio::awaitable<void> wait_for_quiet(std::shared_ptr<Alive> alive,
                                                      std::shared_ptr<Pool> pool) {
     boost::asio::steady_timer moment(co_await boost::asio::this_coro::executor);

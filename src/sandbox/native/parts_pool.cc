@@ -105,8 +105,8 @@ Result<Parts> PartsPool::take(const Limits& limits) {
     const std::lock_guard lock(lock_);
     exhausted_ = false;
     usual_ = limits;
-    // An empty group is anybody's to remove: who tidies up the machine, or another service that took us for
-    // dead. What lost its group is made anew from the rest.
+    // Anything may remove an empty group: a tool that tidies up the machine, or another service that took us
+    // for dead. Parts that lost their group get a new one.
     while (!parts && !ready_.empty()) {
       Parts next = std::move(ready_.front());
       ready_.pop_front();
@@ -200,8 +200,8 @@ void PartsPool::learn_network() {
   pristine_ = std::move(seen);
 }
 
-// Nobody inside has power over the namespace, so settings cannot differ; what was sent, refused or left
-// behind is in these counters and lists.
+// Nothing inside can change the namespace's settings; what was sent, refused or left behind shows in these
+// counters and lists.
 bool PartsPool::is_untouched(const os::Fd& network) const {
   if (!own_network_.is_open() || !network.is_open() || !os::enter_namespace(network.get(), CLONE_NEWNET))
     return false;

@@ -45,8 +45,8 @@ class PartsPool {
   PartsPool(const PartsPool&) = delete;
   PartsPool& operator=(const PartsPool&) = delete;
 
-  // A ready one, or made at once if there is none. Its limits are these; the next ones are made with them,
-  // because who asks once asks again.
+  // A ready one, or one that is made at once. It has these limits, and so will the next ones: the same limits
+  // are likely to be asked for again.
   Result<Parts> take(const Limits& limits);
   // Parts of a sandbox whose processes are gone. True: nothing is left of them. Else `ticket` is among
   // finished() when that is so: the kernel may need a moment to let go of a group. `behind` is closed

@@ -125,7 +125,8 @@ Route grow(const std::vector<Area>& wanted, const std::vector<Area>& present) {
   return route;
 }
 
-// Empty, as the child of a fork has it, whatever is there now, and for its own forks the same.
+// An area that a fork empties (wiped, absent or droppable): it is made empty whatever is there now, and gets
+// the same advice for its own forks.
 void rebuild_emptied(const Area& want, const Area* have, std::uint64_t start, std::uint64_t end,
                      Route& route) {
   if (want.file.empty()) {
@@ -186,7 +187,7 @@ Route rebuild(const std::vector<Area>& wanted, const std::vector<Area>& present)
   return route;
 }
 
-// What this one wrote since it was forked is not the other's.
+// Drops the pages that this child has written to since it was forked; they are not part of the image.
 Route clear(const ProcessImage& image, const std::vector<Area>& present) {
   Route route;
   if (image.extent == Extent::difference) {
@@ -212,7 +213,7 @@ void reopen(const ProcessImage& image, Route& route) {
   route.add(mask);
 }
 
-// Files that were mapped by their names are the ones that were meant.
+// Files are mapped by name: checks that each is the file that was mapped when the image was taken.
 Result<void> check_files(const ProcessImage& image, const std::vector<Area>& present,
                          const LiveProcess& process) {
   std::set<std::string> seen;
@@ -246,7 +247,8 @@ std::vector<Area> writable(const std::vector<Area>& areas) {
   return some;
 }
 
-// Pages that this child made its own since it was forked and that the other did not: as the zygote has them.
+// Restores the zygote's content of pages that this child has written to since it was forked and the image's
+// process had not.
 Result<void> undo(const ProcessImage& image, const std::vector<Area>& areas, const Recipient& to, int bytes) {
   const os::Fd original = TRY(to.zygote.open_file("mem", O_RDONLY));
   const std::vector<Run> mine = TRY(exclusive_pages(areas, to.process));

@@ -60,6 +60,7 @@ Result<void> make_device(const std::string& path, const Device& device, const Pr
     ::chmod(path.c_str(), 0666);
     return {};
   }
+  // A mount needs a file to be mounted on.
   TRY(os::write_file(path, "", 0444));
   const os::Fd node =
       TRY(os::clone_mount(AT_FDCWD, (std::string("/dev/") + device.name).c_str(), Subtree::no));
@@ -86,6 +87,8 @@ void favor_dynmods(const std::string& at) {
 // The kernel lets an ordinary user mount /proc only where one is to be seen in full: this one belongs to a
 // process tree that is gone, so there is nothing in it.
 Result<void> mount_empty_proc(const std::string& at) {
+  // A bare system call: the library's wrapper would want a stack. CLONE_VFORK suspends us until the child is
+  // gone.
   const pid_t child = static_cast<pid_t>(
       ::syscall(SYS_clone, CLONE_NEWPID | CLONE_FILES | CLONE_VFORK | SIGCHLD, nullptr, nullptr, nullptr, 0));
   if (child < 0) return fail(errno_error(errno, "make a process namespace"));
@@ -132,6 +135,7 @@ Result<void> move_into_tiny_root(const std::string& at, const SpawnerOptions& op
                                  const std::function<Result<void>(const std::string&)>& make_room) {
   os::FilesystemContext tmpfs = TRY(os::FilesystemContext::open("tmpfs"));
   TRY(tmpfs.set("mode", "0755"));
+  // It holds mount points and the skeleton; the bound is against mistakes.
   TRY(tmpfs.set("size", "64m"));
   const os::Fd root = TRY(tmpfs.mount(MOUNT_ATTR_NOSUID));
   TRY(os::attach(root.get(), AT_FDCWD, at.c_str()));
@@ -156,6 +160,8 @@ Result<void> move_into_tiny_root(const std::string& at, const SpawnerOptions& op
   TRY(os::attach(usr.get(), AT_FDCWD, (at + "/usr").c_str()));
   if (options.favor_dynmods) favor_dynmods(at + "/dynmods");
   if (::chdir(at.c_str()) < 0) return fail(errno_error(errno, "enter the tiny root"));
+  // The old root comes to lie over the new one, from where the next line takes it away: no directory is
+  // needed for it (pivot_root(2)).
   if (::syscall(SYS_pivot_root, ".", ".") < 0) return fail(errno_error(errno, "pivot into the tiny root"));
   TRY(os::detach("."));
   if (::chdir("/") < 0) return fail(errno_error(errno, "enter the tiny root"));
@@ -263,9 +269,11 @@ Result<SandboxBuilder> SandboxBuilder::open(const SpawnerOptions& options) {
   builder.cgroup_parent_ =
       options.cgroup_parent.empty() ? CgroupTree::spawner_parent(::getpid()) : options.cgroup_parent;
   builder.cgroups_ = TRY_CONTEXT("control groups", CgroupTree::create(builder.cgroup_parent_));
+  // Before the first sandbox: what is in the groups now belonged to a spawner that was killed.
   builder.cgroups_.clear_leftovers();
   builder.image_place_ = ImagePlace::open(options.image_directory);
   if (auto control = os::open("/dev/loop-control", O_RDWR)) builder.loop_control_ = std::move(*control);
+  // Everything above is opened while the host's files can still be seen.
   TRY(builder.leave_host(options.roots));
   TRY(os::make_all_private());
   const auto room = [&](const std::string& at) { return builder.make_mappable_room(at); };
@@ -280,6 +288,7 @@ Result<SandboxBuilder> SandboxBuilder::open(const SpawnerOptions& options) {
 Result<void> SandboxBuilder::leave_host(const RootPaths& paths) {
   host_mounts_ = TRY(os::own_namespace("mnt"));
   roots_ = TRY(Roots::open(paths));
+  // As root this is all. Otherwise a user namespace comes first, in which we are root.
   if (::unshare(CLONE_NEWNS) == 0) return {};
   if (errno != EPERM) return fail(errno_error(errno, "make a mount namespace"));
   privileges_ = TRY(become_rootless());
@@ -368,8 +377,8 @@ std::optional<std::string> SandboxBuilder::volume_directory(const std::string& d
 void SandboxBuilder::drop_volume(const std::string& directory) {
   const auto node = volumes_.extract(directory);
   if (node.empty()) return;
-  // Held over its end here: whoever lets go last waits until the disk has everything, and that is not this
-  // process.
+  // Whoever closes the last descriptor of a filesystem waits until the disk has everything. This one is
+  // handed to the process that makes images, so that the spawner does not wait.
   auto last = os::open(node.mapped().c_str(), O_PATH | O_DIRECTORY);
   (void)os::detach(node.mapped().c_str());
   ::rmdir(node.mapped().c_str());
@@ -410,6 +419,7 @@ Result<os::Fd> SandboxBuilder::map_for_owner(const os::Fd& directory, const Slot
 
 Result<os::Fd> SandboxBuilder::from_host(int directory, const char* path, const os::Fd& user_namespace,
                                          bool writable) {
+  // A mount can be cloned only from the namespace that it is in: enter the host's for this one call.
   TRY(os::enter_namespace(host_mounts_.get(), CLONE_NEWNS));
   const Subtree below = privileges_.rootless ? Subtree::yes : Subtree::no;
   auto mount = os::clone_mount(directory, path, below);
@@ -421,6 +431,7 @@ Result<os::Fd> SandboxBuilder::from_host(int directory, const char* path, const 
     change.user_namespace = -1;
     TRY(os::change_mount(mount->get(), "", below, change));
   } else if (!os::change_mount(mount->get(), "", Subtree::no, change)) {
+    // Without a map of ids a guest would write with ids of the host.
     if (writable)
       return fail(Code::unsupported, "this filesystem cannot be shared with a sandbox for writing");
     change.user_namespace = -1;
@@ -493,6 +504,7 @@ Result<std::vector<os::Fd>> SandboxBuilder::zygote_layers(const std::vector<std:
     mounts.push_back(TRY(from_host(tree.get(), "", os::Fd(), false)));
     struct stat info {};
     if (::fstat(mounts.back().get(), &info) < 0) return fail(errno_error(errno, "look at a layer"));
+    // Programs of the zygote run as root until it has dropped its privileges.
     if (info.st_uid != 0 || (info.st_mode & (S_IWGRP | S_IWOTH)) != 0)
       return fail(Code::permission_denied, "somebody else than root could change a layer");
   }
@@ -501,6 +513,7 @@ Result<std::vector<os::Fd>> SandboxBuilder::zygote_layers(const std::vector<std:
 
 std::optional<ImageSize> SandboxBuilder::image_for(const Spec& spec) const {
   const Limits& limits = spec.limits;
+  // A small writable layer lies in memory, which is faster; only a large one would crowd out the programs.
   if (limits.disk_bytes <= limits.memory_bytes / 2 || !images_.usable()) return std::nullopt;
   return image_class(limits.disk_bytes, limits.inodes_max);
 }
@@ -580,6 +593,7 @@ Result<Built> SandboxBuilder::build(const Spec& asked, Disk disk) {
   if (!made) {
     if (built.pidfd.is_open()) {
       (void)os::pidfd_kill(built.pidfd.get(), SIGKILL);
+      // Gone before its control group is given back.
       (void)os::pidfd_wait(built.pidfd.get());
     }
     report.upper.reset();

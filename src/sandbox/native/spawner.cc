@@ -26,7 +26,7 @@ namespace atl::sandbox::native {
 namespace {
 
 constexpr std::chrono::seconds kImagePatience{30};
-// Who may wait for a disk image; beyond these the caller is told at once.
+// Requests that may wait for a disk image; more are refused at once.
 constexpr std::size_t kMakingMax = 1024;
 
 }  // namespace
@@ -72,8 +72,8 @@ bool Spawner::should_end() const {
   return !connection_.is_connected() && !connection_.is_listening();
 }
 
-// What is paused stays longer, as long as a daemon could find it: who removes the data directory has no
-// use for it.
+// Paused sandboxes are kept longer, as long as a daemon could find them: if the data directory was removed,
+// nobody will ask for them.
 bool Spawner::keeps_paused(SteadyTime now) const {
   return connection_.is_findable() && now - *orphan_since_ < options_.paused_orphan_time &&
          std::ranges::any_of(sandboxes_.all(), [](const auto& one) { return one.second->paused; });
@@ -82,6 +82,7 @@ bool Spawner::keeps_paused(SteadyTime now) const {
 std::optional<SteadyTime> Spawner::next_deadline() const {
   std::optional<SteadyTime> next;
   const auto at = [&](SteadyTime when) { next = next ? std::min(*next, when) : when; };
+  // Each row of expire() has its row here, or the loop would sleep through it.
   if (orphan_since_) at(std::max(*orphan_since_ + options_.orphan_time, orphan_check_));
   if (const auto when = ahead_.expires()) at(*when);
   if (const auto when = zygotes_.next_try()) at(*when);
@@ -124,6 +125,7 @@ static int milliseconds_until(std::optional<SteadyTime> when) {
   if (!when) return -1;
   const auto left =
       std::chrono::duration_cast<std::chrono::milliseconds>(*when - Clock::machine().steady()).count();
+  // Rounded up: waking a millisecond too soon would turn the loop for nothing.
   return static_cast<int>(std::clamp<std::int64_t>(left + 1, 0, 3'600'000));
 }
 
@@ -133,6 +135,8 @@ void Spawner::run() {
   builder_.begin();
   events_.watch(builder_.parts_pool().finished_fd(), Source::parts_pool);
   if (builder_.images().usable()) events_.watch(builder_.images().socket(), Source::images);
+  // The zygote of plain sandboxes starts with the spawner, so that the first interpreter need not wait for
+  // it.
   zygotes_.ensure(zygotes_.kind_of({}));
   while (!should_end()) {
     // There is no daemon, and none can connect any more.
@@ -278,6 +282,8 @@ void Spawner::on_report(int report) {
   const Copying* const begun = children_.find(report);
   if (begun == nullptr) return;
   auto told = take_report(report);
+  // The files of a checkpoint are complete before the memory of its interpreters is: the sandbox of the first
+  // copy can be made meanwhile.
   if (told && !told->is_last) {
     if (!shutting_down_) ahead_.prepare(*begun);
     return;
@@ -290,6 +296,7 @@ void Spawner::on_report(int report) {
   if (sandbox != nullptr && copying.holds) standstill_.release(*sandbox);
   Reply reply = told ? std::move(told->reply) : Reply{};
   if (!told) reply.error = told.error();
+  // The child knows only its work; whom it is for is remembered here.
   reply.verb = copying.verb, reply.token = copying.token, reply.name = copying.name;
   const auto taken = Clock::machine().steady() - copying.since;
   if (auto* const checkpoint = std::get_if<answers::Checkpoint>(&reply.answer))
@@ -309,6 +316,7 @@ void Spawner::on_report(int report) {
   }
   if (!reply.error && sandbox == nullptr) reply.error = Error(Code::not_found, "the sandbox has ended");
   if (!reply.error) return interpreters_.hand_over(std::move(reply), *sandbox, std::move(*copying.forked));
+  // Nobody will be told of it, so nobody would ever end it.
   (void)os::pidfd_kill(copying.forked->pidfd.get(), SIGKILL);
   connection_.answer(std::move(reply));
 }
@@ -368,6 +376,7 @@ void Spawner::create(const Request& request, const Spec& spec) {
                        "too many sandboxes for the limit of open files: raise it (ulimit -Hn, LimitNOFILE)"));
   if (SpawnedSandbox* const prepared = ahead_.take(request.name, spec))
     return hand_out(request, spec, *prepared);
+  // A disk image takes tenths of a second to make: the request waits in making_, the loop goes on.
   const auto size = builder_.image_for(spec);
   if (!size) return finish_create(request, spec, {});
   if (auto ready = builder_.images().take(*size))
@@ -394,6 +403,7 @@ void Spawner::on_images() {
     if (!made && made.error().code() == Code::unavailable) return;
     if (!made) {
       constexpr std::uint32_t losses_max = 5;
+      // The process that makes images has died. Those who wait are told; it is started again a few times.
       children_.reap(builder_.images().give_up_process());
       for (auto& [ticket, making] : std::exchange(making_, {}))
         connection_.answer_error(making.request, made.error());
@@ -410,6 +420,7 @@ void Spawner::on_images() {
     }
     const Request& request = node.mapped().request;
     const Spec& spec = std::get<ask::Create>(request.ask).spec;
+    // The machine cannot make images at all: the sandbox gets its writable layer in memory and reports that.
     const bool is_lacking = !made->mount && (made->mount.error().code() == Code::unsupported ||
                                              made->mount.error().code() == Code::resource_exhausted);
     if (made->mount)
@@ -529,6 +540,7 @@ Result<os::Fd> lock_directory(const std::string& directory, int daemon) {
   TRY(os::make_directories(directory, 0700));
   os::Fd lock = TRY(os::open((directory + "/spawner.lock").c_str(), O_RDWR | O_CREAT, 0600));
   for (int round = 0; ::flock(lock.get(), LOCK_EX | LOCK_NB) < 0; ++round) {
+    // Ten seconds: an old spawner has to end its sandboxes first.
     if (round == 2000) return fail(Code::conflict, "another spawner works in this run directory");
     ::usleep(5000);
   }
@@ -549,6 +561,7 @@ Result<void> arrange_descriptors(os::Fd& daemon, const SpawnerOptions& options) 
   const std::string path = fmt::format("/proc/self/fd/{}", writable.get());
   const os::Fd program = high(TRY(os::open(path.c_str(), O_RDONLY)));
   const os::Fd null = high(TRY(os::open("/dev/null", O_RDWR)));
+  // Taken now, so that no descriptor that is opened later gets one of these numbers.
   for (const int fd : {0, 1, kStreamFd, kHandoverFd})
     if (::dup3(null.get(), fd, fd > 2 ? O_CLOEXEC : 0) < 0)
       return fail(errno_error(errno, "arrange descriptors"));
@@ -558,11 +571,13 @@ Result<void> arrange_descriptors(os::Fd& daemon, const SpawnerOptions& options) 
 }
 
 [[noreturn]] void spawner_main(os::Fd daemon, const SpawnerOptions& options) {
+  // Ctrl-C at the daemon's terminal is not for the sandboxes.
   ::setsid();
   ::prctl(PR_SET_NAME, "atoll-spawner");
   for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) ::signal(number, SIG_IGN);
   const int daemon_number = ::fcntl(daemon.get(), F_DUPFD_CLOEXEC, 60);
   (void)daemon.release();
+  // Everything of the daemon but the connection, which waits at 60, is closed: databases, sockets, keys.
   (void)os::close_range(3, 59, os::UnshareTable::no);
   (void)os::close_range(61, ~0U, os::UnshareTable::no);
   daemon = os::Fd(daemon_number);

@@ -58,7 +58,7 @@ class SpawnerChildren {
   // A child that the caller has started, with its `pidfd` and `report`.
   void add(Copying copying);
 
-  // Null if that is nobody's report.
+  // Null if no child reports there.
   const Copying* find(int report) const;
   // It has reported, or ended without: its job is the caller's, and a copier that has reported waits for the
   // next one.
@@ -75,7 +75,7 @@ class SpawnerChildren {
   // A sandbox has another name from here on.
   void rename(const std::string& from, const std::string& to);
   bool is_full() const { return copying_.size() >= kCopyingMax; }
-  // Nobody works, and everybody that did was collected.
+  // No child is at work, and all that were have been collected.
   bool is_idle() const { return copying_.empty() && reaping_.empty(); }
   bool is_reviving_enough() const;
   bool is_opening_volume(const std::string& directory) const;

@@ -54,7 +54,7 @@ class SpawnerInterpreters {
   void hand_over(Reply reply, SpawnedSandbox& sandbox, ForkedChild forked);
 
  private:
-  // Who may wait; beyond these the caller is told at once.
+  // Requests that may wait; more are refused at once.
   static constexpr std::size_t kWaitingMax = 1024;
   // What a zygote needs to fork into that sandbox. `users` keeps a descriptor open that the target borrows.
   Result<ForkTarget> fork_target_in(const SpawnedSandbox& sandbox, const std::string& user,

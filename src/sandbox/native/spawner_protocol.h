@@ -149,7 +149,8 @@ struct Checkpoint {
 struct Revive {
   static constexpr Verb kVerb = Verb::revive;
   std::uint32_t index = 0;  // which one of the file
-  // What the file says of it. The spawner does not read files; who writes its memory believes the file alone.
+  // What the checkpoint's file says of it. The spawner itself does not read the file; the child that writes
+  // the memory trusts the file alone.
   CheckpointedInterpreter interpreter;
 };
 // -> + {socket}: another connection, to go on with when this one is lost.

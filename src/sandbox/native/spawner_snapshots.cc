@@ -102,8 +102,8 @@ std::vector<std::string> SpawnerSnapshots::unknown_processes(const SpawnedSandbo
   return names;
 }
 
-// Who went on in place of a dead one has the same zygote: what it shares with that it has by way of the dead
-// one.
+// A spare that took over has the same zygote: it shares pages with it by way of the interpreter that it was
+// copied from.
 const SpawnedSandbox::Interpreter* SpawnerSnapshots::find_interpreter(
     SpawnedSandbox& sandbox, const ask::Checkpoint::Interpreter& interpreter) {
   auto& all = sandbox.interpreters;

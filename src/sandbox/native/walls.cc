@@ -112,6 +112,7 @@ Result<void> Child::make_upper() {
   }
   TRY(os::attach(mount.get(), AT_FDCWD, tiny::kUpper));
   report.upper = TRY_CONTEXT("writable layer", os::open(tiny::kUpper, O_RDONLY | O_DIRECTORY));
+  // overlayfs wants its work directory on the same filesystem as the upper one, and beside it.
   for (const char* name : {"root", "root.work", "usr", "usr.work", "shm"})
     if (::mkdirat(report.upper.get(), name, 0755) < 0 && errno != EEXIST)
       return fail(errno_error(errno, "make writable layer"));
@@ -126,6 +127,7 @@ Result<void> Child::fill_upper() {
   };
   for (const char* name : {"root", "usr", "shm"})
     if (owned(name, 0) < 0) return fail(errno_error(errno, "own writable layer"));
+  // mkdirat() is subject to the umask, fchmodat() is not.
   ::fchmodat(upper, "shm", 01777, 0);
   for (const char* name : {"root/etc"})
     if (::mkdirat(upper, name, 0755) < 0 && errno != EEXIST)
@@ -174,6 +176,8 @@ Result<void> Child::mount_overlay(const std::string& lowers_top_first, const cha
   TRY(overlay.set("lowerdir", lowers_top_first));
   TRY(overlay.set("upperdir", fmt::format("{}/{}", tiny::kUpper, upper)));
   TRY(overlay.set("workdir", fmt::format("{}/{}", tiny::kUpper, work)));
+  // Whiteouts and opaque directories are marked by attributes; an ordinary user can write only those in
+  // user.*.
   if (plan.privileges.rootless) TRY(overlay.set_flag("userxattr"));
   unsigned attributes = MOUNT_ATTR_NODEV;
   if (!plan.spec.sudo) attributes |= MOUNT_ATTR_NOSUID;
@@ -185,6 +189,7 @@ Result<void> Child::make_root() {
   std::string root_lowers;
   std::string usr_lowers;
   const auto on_top = [](std::string& list, const std::string& path) {
+    // lowerdir lists the topmost first.
     list = list.empty() ? path : path + ":" + list;
   };
   if (plan.host_view) {
@@ -213,9 +218,9 @@ Result<void> Child::mount_proc() {
   os::FilesystemContext proc = TRY(os::FilesystemContext::open("proc"));
   const os::Fd mount = TRY(proc.mount(MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC));
   TRY(os::attach(mount.get(), AT_FDCWD, "proc"));
-  // Whoever is inside owns the namespace's ports but not the namespace: 53 and 80 are ports like others.
-  // Where this may not be said, opening a network will tell. Through this /proc, because in one that others
-  // use as well the kernel looks past the entries of every network there is.
+  // Root inside does not own the network namespace, so ports like 53 and 80 are made ordinary ones. Where
+  // that is not allowed, opening a network will report it. Written through this /proc, because in one that is
+  // shared the kernel would have to look past the entries of all networks.
   (void)os::write_control_at(AT_FDCWD, "proc/sys/net/ipv4/ip_unprivileged_port_start", "0");
   int covered = 0;
   const auto put = [&](const char* over, const std::string& path) -> Result<void> {
@@ -230,6 +235,7 @@ Result<void> Child::mount_proc() {
   os::Fd sys = TRY(os::clone_mount(AT_FDCWD, "proc/sys", Subtree::no));
   TRY(os::change_mount(sys.get(), "", Subtree::no, {.set = MOUNT_ATTR_RDONLY}));
   TRY(os::attach(sys.get(), AT_FDCWD, "proc/sys"));
+  // The host's boot id would tell two sandboxes that they are on one machine.
   TRY(os::bind((std::string(tiny::kUpper) + "/boot_id").c_str(), "proc/sys/kernel/random/boot_id"));
   for (const char* name : kViewFiles) TRY(put((plan.view + "/" + name).c_str(), std::string("proc/") + name));
   stands("proc_view", "meminfo, cpuinfo, stat and loadavg show the sandbox's limits, as of its creation");
@@ -276,6 +282,7 @@ Result<os::Fd> Child::mount_point(const Bind& bind) {
 Result<void> Child::mount_binds() {
   for (Bind& bind : plan.binds) {
     const os::Fd target = TRY(mount_point(bind));
+    // By descriptors on both sides: no path is walked that a guest could have prepared.
     if (::syscall(SYS_move_mount, bind.mount.get(), "", target.get(), "",
                   MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) < 0)
       return fail(errno_error(errno, fmt::format("mount on {}", bind.path)));
@@ -287,6 +294,7 @@ Result<void> Child::mount_binds() {
 Result<void> Child::enter_root() {
   TRY(os::move_to_root());
   char where[8];
+  // Must hold if the move was right. If it does not, everything of the host could be reached from ".".
   if (::syscall(SYS_getcwd, where, sizeof where) < 0 || std::string_view(where) != "/")
     return fail(Code::internal, "the working directory is outside the new root");
   stands("mount_namespace", "own");
@@ -299,7 +307,8 @@ Result<void> Child::enter_root() {
 }
 
 Result<void> Child::set_limits() {
-  // Raised here, where this process may still do so if anybody may; lowered when the shared table is left.
+  // Raised here, where this process still may; lowered when it has left the descriptor table that it shares
+  // with the spawner.
   rlimit files{};
   ::getrlimit(RLIMIT_NOFILE, &files);
   if (files.rlim_max < plan.spec.limits.open_files_max) {
@@ -341,7 +350,7 @@ void Child::tell_core_dumps() {
     stands("core_dumps", core.rlim_max == 1 ? "off, to files and to programs of the host" : "off");
 }
 
-// Who is who, and for whom.
+// Reports which ids the sandbox has and whether it shares them with other sandboxes.
 void Child::tell_ids() {
   const IdMap& ids = plan.slot.ids;
   if (!plan.privileges.rootless) {
@@ -402,6 +411,7 @@ Result<void> Child::become_inside() {
     return fail(errno_error(errno, "become the first user inside"));
   tell_ids();
   TRY(limit_without_groups());
+  // After the change of user, which clears it.
   if (::prctl(PR_SET_PDEATHSIG, SIGKILL) < 0) return fail(errno_error(errno, "tie to the spawner"));
   // What the spawner ignores must not be ignored inside. The table is a copy, although the memory is not.
   // By the system call, because the library does not let its own two signals be set.
@@ -444,6 +454,8 @@ Result<void> Child::put_filters() {
 }
 
 Result<void> Child::run() {
+  // The order matters: groups and namespaces while the host can still be named, mounts while this is still
+  // root, the user last, and the filter when nothing that it forbids is needed any more.
   TRY(join_cgroups());
   TRY(join_network());
   TRY_CONTEXT("writable layer", make_upper());
