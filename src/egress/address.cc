@@ -262,6 +262,7 @@ Result<Host> parse_host(std::string_view text) {
   if (!name.empty() && name.back() == '.') name.pop_back();
   if (name.empty() || name.size() > 253) return bad("empty or longer than 253 characters");
   if (!std::ranges::all_of(name, is_name_character)) return bad("a character that no host name has");
+  // Programs inside may pass 0x7f.1 to inet_aton(): it is judged as the address that it means.
   if (const auto address = loose_v4(name)) return *address;
   if (!has_good_labels(name)) return bad("a label is empty, too long, or begins or ends with a dash");
   return name;

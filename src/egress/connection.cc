@@ -92,8 +92,8 @@ Task<std::unique_ptr<ByteStream>> Proxy::Connection::reach(Host host, std::uint1
       upstream = co_await state_->outside.connector->secure(std::move(*upstream), to_string(host));
     if (upstream) break;
   }
-  // A server that does not prove who it is was refused, not missed; and whose proxy it is wants to know why
-  // not.
+  // A server whose certificate is not valid was refused, not unreachable, and the owner of the proxy is told
+  // why.
   if (!upstream && (tls == Tls::yes || via_)) refuse(host, port, upstream.error());
   co_return upstream;
 }

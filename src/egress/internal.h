@@ -13,7 +13,8 @@ namespace atl::egress {
 class OwnAddresses {
  public:
   virtual ~OwnAddresses() = default;
-  // Any thread may call. An error means that nobody knows; whoever asks must then assume the worst.
+  // Any thread may call. An error means that it is not known; the caller must then assume that the address is
+  // internal.
   virtual Result<std::vector<Cidr>> now() const = 0;
 };
 
@@ -32,7 +33,7 @@ class InternalAddresses {
   InternalAddresses() = default;
   explicit InternalAddresses(Options options) : options_(std::move(options)) {}
 
-  // For whoever is the operator: the command line of this machine. Rules may name everything.
+  // For the operator, who uses the command line on this machine: rules may name everything.
   static std::shared_ptr<const InternalAddresses> all_opened(std::shared_ptr<const OwnAddresses> own);
 
   bool contains(const Address& address) const;

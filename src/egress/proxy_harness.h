@@ -98,7 +98,7 @@ class FakeOutside final : public Resolver, public Connector {
     dialled.push_back(address.to_string() + ":" + std::to_string(port));
     if (silent.contains(address.to_string())) co_return fail(Code::unavailable, "nobody answers");
     if (before_connected) std::exchange(before_connected, nullptr)();
-    // Whoever changed the rules meanwhile gets its say.
+    // Lets handlers run that a change of the rules has queued.
     co_await asio::post(loop_, asio::use_awaitable);
     auto [near, far] = make_pair(loop_);
     asio::co_spawn(loop_, server(std::move(far)), asio::detached);

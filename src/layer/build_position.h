@@ -17,7 +17,7 @@ struct BuildPosition {
 // On whichever thread learns it. At the end `layer` is `layers`.
 using Positioned = std::function<void(const BuildPosition&)>;
 
-// As the one of build.h, for somebody who watches.
+// The same as in build.h, for a watcher.
 Result<BuildResult> build(Store& store, const Recipe& recipe, StepRunner& runner, Interrupt& interrupt,
                           const BuildOptions& options, const Positioned& moved);
 

@@ -158,7 +158,7 @@ std::string Url::authority() const {
 }
 
 Task<std::unique_ptr<ByteStream>> connect(asio::any_io_executor executor, Url url, ClientOptions options) {
-  // The attempt runs on its own; whoever comes first, it or the timer, decides.
+  // The attempt runs by itself; it or the timer decides, whichever is first.
   struct Attempt {
     explicit Attempt(const asio::any_io_executor& on) : timer(on) {}
     asio::steady_timer timer;

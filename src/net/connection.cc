@@ -208,6 +208,7 @@ void Connection::set_deadline(Phase phase, std::chrono::milliseconds from_now) {
 }
 
 void Connection::check_deadline(Steady::time_point now) {
+  // Called for all connections by one timer of the server: none of them has timers of its own.
   if (now >= next_probe_) send_probe(now);
   if (now >= deadline_ || now >= write_deadline_) time_out();
 }
@@ -322,8 +323,8 @@ void Connection::depart() {
   if (auto callback = std::exchange(on_gone, nullptr)) callback();
 }
 
-// A client that closed and one that only ended its half look the same until something is sent to them: to a
-// byte, the system of the first answers that nobody is there.
+// A client that closed and one that only ended its half of the connection look the same until something is
+// sent: the system of a client that closed answers with a reset.
 void Connection::watch_departure() {
   if (watching_departure_) return;
   watching_departure_ = true;
@@ -344,7 +345,7 @@ void Connection::send_probe(Steady::time_point now) {
   } else if (!busy && probe == Probe::chunk_size) {
     transport->try_send("0");
   }
-  // After 1, 2, 4 ... seconds: who waits for minutes is probed for minutes with few bytes.
+  // After 1, 2, 4 ... seconds: a long wait costs few bytes.
   next_probe_ = now + std::chrono::seconds(1) * (1 << probes_++);
 }
 

@@ -16,7 +16,8 @@ inline constexpr std::string_view kErrorHeader = "Atoll-Error";
 std::string error_facts(Code code);
 // The row whose meaning is nearest to an answer of this status, which is 400 or more.
 Code code_of_status(int status);
-// Says it in the answer. A refusal in which nobody says it is named by its status when it is sent.
+// Names the error in the answer's header. A refusal without the header gets one by its status when it is
+// sent.
 void name_error(Response& response, Code code);
 
 }  // namespace atl::net

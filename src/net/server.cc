@@ -181,7 +181,7 @@ bool Server::Shared::shed_idle() {
   const std::size_t wanted = std::max<std::size_t>(1, std::min(held.size(), options.connections_max / 64));
   const auto last = held.begin() + static_cast<std::ptrdiff_t>(wanted - 1);
   std::nth_element(held.begin(), last, held.end(), [](const auto& a, const auto& b) {
-    // Those that were told to go, and have not noticed yet, are nobody's loss.
+    // Connections that were told to close and have not noticed yet cost nothing to drop.
     return std::tuple(!a->closing, a->admitted, a->waits_since()) <
            std::tuple(!b->closing, b->admitted, b->waits_since());
   });

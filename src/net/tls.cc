@@ -83,8 +83,8 @@ Result<Certificate> make_self_signed(const std::vector<std::string>& names) {
     alternatives +=
         fmt::format("{}{}:{}", alternatives.empty() ? "" : ",", is_address(name) ? "IP" : "DNS", name);
   }
-  // No authority: some clients (rustls) take none for a server's own certificate, and who trusts this one
-  // trusts no other.
+  // No certificate authority: some clients (rustls) accept none as a server's own certificate, and trusting
+  // this certificate should not mean trusting others that it signs.
   bool good = add_extension(certificate.get(), NID_basic_constraints, "critical,CA:FALSE") &&
               add_extension(certificate.get(), NID_subject_alt_name, alternatives) &&
               add_extension(certificate.get(), NID_ext_key_usage, "serverAuth") &&

@@ -143,7 +143,7 @@ class TlsTransport final : public Transport {
     auto [error] = co_await stream_->async_shutdown(kAwait);
     (void)error;
   }
-  // Who only ended its half of TLS keeps the connection below.
+  // A client that only ended its half of TLS keeps the connection below it.
   void on_departure(std::function<void()> left) override {
     auto ended = [](int fd) {
       char byte = 0;
