@@ -252,6 +252,28 @@ std::size_t GuestConnection::interpreter_processes() const {
   return count;
 }
 
+bool GuestConnection::is_executing() const {
+  return !processes().empty() ||
+         std::ranges::any_of(interpreters_, [](const auto& interpreter) { return interpreter->is_busy(); });
+}
+
+void GuestConnection::end_executions(Ending ending, const std::string& reason) {
+  bool any = false;
+  // A copy: a process that ends leaves the list. One without a number has not started yet.
+  for (const auto& process : Processes(*processes_)) {
+    if (process->info().pid == 0) continue;
+    any = true;
+    if (!process->has_ended()) process->end_with(ending, reason);
+  }
+  if (any) return;
+  for (const auto& interpreter : std::vector(interpreters_)) interpreter->end_current(ending, reason);
+}
+
+std::uint32_t workload_processes(std::size_t all, const GuestConnection* connection) {
+  const std::size_t own = 1 + (connection != nullptr ? connection->interpreter_processes() : 0);
+  return static_cast<std::uint32_t>(all > own ? all - own : 0);
+}
+
 Task<void> GuestConnection::warm_up(Language language) {
   const auto interpreter = make_interpreter({random_uuid(), language, std::string()});
   CO_CHECK(co_await interpreter->start());

@@ -85,6 +85,10 @@ class GuestConnection {
   const std::vector<std::uint64_t>& began() const { return *began_; }
   // Processes that are interpreters, asked for or not, and their spares.
   std::size_t interpreter_processes() const;
+  // Something was asked for that is not over.
+  bool is_executing() const;
+  // Ends every process, or where there is none what a busy interpreter runs, and says why.
+  void end_executions(Ending ending, const std::string& reason);
   // Kills what began at that boot time or later and belongs to nothing that is being executed; what began
   // after an execution that began later still may be that one's, and stays unless the time is 0. Gives how
   // many there were, when they are gone.
@@ -139,5 +143,9 @@ class GuestConnection {
   // Shared with the processes' ends, which may come after this object.
   std::shared_ptr<Processes> processes_ = std::make_shared<Processes>();
 };
+
+// Of `all` processes of a sandbox, those of its workload: not the guest, and no interpreter that waits. Null:
+// there is no connection yet.
+std::uint32_t workload_processes(std::size_t all, const GuestConnection* connection);
 
 }  // namespace atl::sandbox

@@ -1,7 +1,6 @@
 #include "sandbox/container/container_sandbox.h"
 
 #include <fmt/format.h>
-#include <signal.h>
 
 #include <algorithm>
 #include <boost/asio/co_spawn.hpp>
@@ -10,8 +9,6 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <utility>
 
-#include "sandbox/guest_interpreter.h"
-#include "sandbox/guest_process.h"
 #include "sandbox/proxy_endpoint.h"
 
 namespace atl::sandbox::container {
@@ -67,7 +64,7 @@ Task<void> ContainerState::greet(std::chrono::milliseconds patience) {
   options.on_activity = [weak = weak_from_this()] {
     if (const auto self = weak.lock()) self->begin_looking();
   };
-  oom_kills_seen_ = walls->oom_kills();
+  outcomes_.start(walls->oom_kills());
   CO_TRY(connection, co_await GuestConnection::open(std::move(made.stream), std::move(options)));
   boost::asio::co_spawn(executor_, follow(), boost::asio::detached);
   begin_measuring();
@@ -100,33 +97,13 @@ Usage ContainerState::usage() const {
 std::uint32_t ContainerState::held_processes() const {
   const std::optional<std::uint32_t> counted = walls->process_count();
   if (!counted) return 0;
-  // The guest is not the workload's, and an interpreter that waits is none of its processes.
-  const std::size_t own = 1 + (connection ? connection->interpreter_processes() : 0);
-  const auto held = static_cast<std::uint32_t>(*counted > own ? *counted - own : 0);
+  const std::uint32_t held = workload_processes(*counted, connection.get());
   processes_peak_ = std::max(processes_peak_, held);
   return held;
 }
 
 void ContainerState::complete_outcome(const ProcessInfo&, Outcome& outcome) {
-  const std::uint64_t oom_kills = walls->oom_kills();
-  const bool killed = (outcome.ending == Ending::signaled && outcome.signal == SIGKILL) ||
-                      (outcome.ending == Ending::exited && outcome.exit_code == 128 + SIGKILL) ||
-                      outcome.ending == Ending::lost;
-  if (killed && oom_kills > oom_kills_seen_) {
-    outcome.ending = Ending::out_of_memory;
-    outcome.signal = SIGKILL;
-    outcome.reason = fmt::format("memory limit of {} bytes", made.spec.limits.memory_bytes);
-  }
-  oom_kills_seen_ = oom_kills;
-  const Usage now = usage();
-  outcome.usage.memory_bytes = now.memory_bytes;
-  outcome.usage.memory_peak_bytes = now.memory_peak_bytes;
-  outcome.usage.memory_cache_bytes = now.memory_cache_bytes;
-  outcome.usage.disk_bytes = now.disk_bytes;
-  outcome.usage.disk_limit_bytes = now.disk_limit_bytes;
-  outcome.usage.processes_peak = now.processes_peak;
-  outcome.usage.read_bytes = now.read_bytes;
-  outcome.usage.written_bytes = now.written_bytes;
+  outcomes_.complete(outcome, walls->oom_kills(), made.spec.limits.memory_bytes, usage());
   begin_measuring();
 }
 
@@ -146,15 +123,6 @@ boost::asio::awaitable<void> ContainerState::measure_later(std::weak_ptr<Contain
   self->is_measuring_ = false;
 }
 
-bool ContainerState::is_executing() const {
-  if (!connection) return false;
-  if (!connection->processes().empty()) return true;
-  return std::ranges::any_of(connection->interpreters(), [](const std::shared_ptr<Interpreter>& one) {
-    const auto interpreter = std::dynamic_pointer_cast<GuestInterpreter>(one);
-    return interpreter && interpreter->is_busy();
-  });
-}
-
 void ContainerState::begin_looking() {
   if (is_looking_ || ended) return;
   is_looking_ = true;
@@ -167,24 +135,12 @@ void ContainerState::look() {
     const auto self = weak.lock();
     if (!self || error) return;
     const std::uint32_t allowed = self->made.spec.limits.processes_max, held = self->held_processes();
-    if (held > allowed)
-      self->end_executions(Ending::too_many_processes,
-                           fmt::format("{} processes; {} are allowed", held, allowed));
+    if (held > allowed && self->connection)
+      self->connection->end_executions(Ending::too_many_processes,
+                                       fmt::format("{} processes; {} are allowed", held, allowed));
     self->is_looking_ = !self->ended && self->is_executing();
     if (self->is_looking_) self->look();
   });
-}
-
-void ContainerState::end_executions(Ending ending, const std::string& reason) {
-  if (!connection) return;
-  const auto processes = connection->processes();
-  for (const std::shared_ptr<Process>& each : processes)
-    if (const auto process = std::dynamic_pointer_cast<GuestProcess>(each); process && !process->has_ended())
-      process->end_with(ending, reason);
-  if (!processes.empty()) return;
-  for (const std::shared_ptr<Interpreter>& each : connection->interpreters())
-    if (const auto interpreter = std::dynamic_pointer_cast<GuestInterpreter>(each))
-      interpreter->end_current(ending, reason);
 }
 
 void ContainerState::has_ended(std::string why) {
@@ -331,7 +287,7 @@ Task<void> ContainerSandbox::resume() {
     state->connection->set_paused(false);
     co_return Result<void>();
   }
-  // Taken back while it stood still: the guest greets now. One that does not is of no use to anybody.
+  // It was taken back while it was paused, so its guest greets only now. One that does not is of no use.
   if (auto greeted = co_await state->greet(kWakePatience); !greeted) {
     auto stopped = co_await stop();
     co_return fail(Code::unavailable, "its guest did not answer after the service was started again: " +

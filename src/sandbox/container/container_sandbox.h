@@ -12,6 +12,7 @@
 #include "os/event.h"
 #include "os/fd.h"
 #include "sandbox/guest_connection.h"
+#include "sandbox/guest_outcome.h"
 #include "sandbox/image_place.h"
 #include "sandbox/quick_usage.h"
 #include "sandbox/sandbox.h"
@@ -75,9 +76,7 @@ class ContainerState : public std::enable_shared_from_this<ContainerState> {
   Usage usage() const;
   // The engine or the stream says that it is over. The first reason stands.
   void has_ended(std::string why);
-  // Ends every process, or where there is none what a busy interpreter runs, and says why.
-  void end_executions(Ending ending, const std::string& reason);
-  bool is_executing() const;
+  bool is_executing() const { return connection && connection->is_executing(); }
   // Asks the walls for what they do not know by themselves, some time after an execution, so that the next
   // one can tell it without waiting.
   void begin_measuring();
@@ -105,7 +104,7 @@ class ContainerState : public std::enable_shared_from_this<ContainerState> {
   boost::asio::steady_timer looking_;
   bool is_looking_ = false;
   bool is_measuring_ = false;
-  std::uint64_t oom_kills_seen_ = 0;
+  GuestOutcome outcomes_;
   mutable std::uint32_t processes_peak_ = 0;
 };
 

@@ -1,7 +1,6 @@
 #include "sandbox/native/sandbox.h"
 
 #include <fmt/format.h>
-#include <signal.h>
 
 #include <algorithm>
 #include <boost/asio/as_tuple.hpp>
@@ -45,6 +44,7 @@ SpawnResult spawn_result(SpawnerClient::Answer answer, Spec spec) {
   spawned.frozen = sandbox.frozen;
   // Until it is opened.
   say_network(spawned.isolation, Network::none);
+  // Descriptors come in this order beside the answer (Spawner::hand_out).
   os::Fd* const places[] = {&spawned.stream, &spawned.pidfd, &spawned.upper};
   for (std::size_t i = 0; i < answer.fds.size() && i < std::size(places); ++i)
     *places[i] = std::move(answer.fds[i]);
@@ -96,6 +96,7 @@ Task<void> NativeState::greet() {
   options.on_activity = [weak = weak_from_this()] {
     if (const auto self = weak.lock()) self->note_activity();
   };
+  // Weak in all of these: the connection, which keeps them, is owned by this state.
   options.interpreter_factory = [weak = weak_from_this()](std::string user,
                                                           std::string directory) -> Task<ForkedInterpreter> {
     const auto self = weak.lock();
@@ -115,7 +116,7 @@ Task<void> NativeState::greet() {
     const auto client = weak.lock();
     return client && client->is_waiting();
   };
-  oom_kills_seen_ = cgroups->oom_kills(spawned.group);
+  outcomes_.start(cgroups->oom_kills(spawned.group));
   CO_TRY(connection, co_await GuestConnection::open(std::move(spawned.stream), std::move(options)));
   co_return Result<void>();
 }
@@ -160,26 +161,7 @@ GroupUsage NativeState::measured() const {
 
 void NativeState::complete_outcome(const ProcessInfo&, Outcome& outcome) {
   note_activity();
-  const std::uint64_t oom_kills = cgroups->oom_kills(spawned.group);
-  const bool killed = (outcome.ending == Ending::signaled && outcome.signal == SIGKILL) ||
-                      (outcome.ending == Ending::exited && outcome.exit_code == 128 + SIGKILL) ||
-                      outcome.ending == Ending::lost;
-  if (killed && oom_kills > oom_kills_seen_) {
-    outcome.ending = Ending::out_of_memory;
-    outcome.signal = SIGKILL;
-    outcome.reason = fmt::format("memory limit of {} bytes", spawned.spec.limits.memory_bytes);
-  }
-  oom_kills_seen_ = oom_kills;
-  const Usage now = usage();
-  outcome.usage.memory_bytes = now.memory_bytes;
-  outcome.usage.memory_peak_bytes = now.memory_peak_bytes;
-  outcome.usage.memory_cache_bytes = now.memory_cache_bytes;
-  outcome.usage.disk_bytes = now.disk_bytes;
-  outcome.usage.disk_limit_bytes = now.disk_limit_bytes;
-  outcome.usage.inodes = now.inodes;
-  outcome.usage.processes_peak = now.processes_peak;
-  outcome.usage.read_bytes = now.read_bytes;
-  outcome.usage.written_bytes = now.written_bytes;
+  outcomes_.complete(outcome, cgroups->oom_kills(spawned.group), spawned.spec.limits.memory_bytes, usage());
 }
 
 std::vector<pid_t> NativeState::process_numbers() const {
@@ -193,21 +175,9 @@ bool NativeState::is_in_use() const {
 }
 
 std::uint32_t NativeState::held_processes() const {
-  // The guest is not the workload's, and an interpreter that waits is none of its processes.
-  const std::size_t own = 1 + (connection ? connection->interpreter_processes() : 0);
-  const std::size_t all = process_numbers().size();
-  const auto held = static_cast<std::uint32_t>(all > own ? all - own : 0);
+  const std::uint32_t held = workload_processes(process_numbers().size(), connection.get());
   processes_peak_ = std::max(processes_peak_, held);
   return held;
-}
-
-bool NativeState::is_executing() const {
-  if (!connection) return false;
-  if (!connection->processes().empty()) return true;
-  return std::ranges::any_of(connection->interpreters(), [](const std::shared_ptr<Interpreter>& one) {
-    const auto interpreter = std::dynamic_pointer_cast<GuestInterpreter>(one);
-    return interpreter && interpreter->is_busy();
-  });
 }
 
 std::uint64_t NativeState::count_processes() {
@@ -275,17 +245,7 @@ void NativeState::sweep(const Excess& excess) {
 }
 
 void NativeState::end_executions(Ending ending, const std::string& reason) {
-  if (!connection) return;
-  const auto end = [&](const std::shared_ptr<GuestProcess>& process) {
-    if (process && !process->has_ended()) process->end_with(ending, reason);
-  };
-  const auto processes = connection->processes();
-  for (const std::shared_ptr<Process>& process : processes)
-    end(std::dynamic_pointer_cast<GuestProcess>(process));
-  if (!processes.empty()) return;
-  for (const std::shared_ptr<Interpreter>& each : connection->interpreters())
-    if (const auto interpreter = std::dynamic_pointer_cast<GuestInterpreter>(each))
-      interpreter->end_current(ending, reason);
+  if (connection) connection->end_executions(ending, reason);
 }
 
 void NativeState::has_ended(std::string why) {
@@ -301,6 +261,7 @@ NativeSandbox::NativeSandbox(std::shared_ptr<NativeState> state) : state_(std::m
 
 NativeSandbox::~NativeSandbox() {
   if (state_->ended) return;
+  // A destructor cannot wait for the answer.
   state_->spawner->tell(Request{.name = state_->name, .ask = ask::Destroy{}});
   state_->has_ended("its handle was given up");
 }
@@ -417,6 +378,7 @@ Task<void> NativeSandbox::ask_spawner(Ask what) {
 Task<void> NativeSandbox::pause() {
   const auto state = state_;
   if (state->spawned.frozen) co_return Result<void>();
+  // Before the request: what is asked of the guest while it is being frozen would hang.
   state->connection->set_paused(true);
   auto done = co_await ask_spawner(ask::Freeze{});
   state->spawned.frozen = done.has_value();
@@ -434,8 +396,8 @@ Task<void> NativeSandbox::resume() {
     state->connection->set_paused(false);
     co_return Result<void>();
   }
-  // Taken back while it stood still: the guest finds its new stream now. One that does not is of no use to
-  // anybody.
+  // It was taken back while it was paused, so its guest finds its new stream only now. One that does not is
+  // of no use.
   if (auto greeted = co_await state->greet(); !greeted) {
     auto stopped = co_await stop();
     co_return fail(Code::unavailable, "its guest did not answer after the service was started again: " +

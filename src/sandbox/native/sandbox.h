@@ -10,6 +10,7 @@
 #include "os/event.h"
 #include "os/fd.h"
 #include "sandbox/guest_connection.h"
+#include "sandbox/guest_outcome.h"
 #include "sandbox/native/cgroup.h"
 #include "sandbox/native/checkpoint_file.h"
 #include "sandbox/native/client.h"
@@ -57,7 +58,7 @@ class NativeState : public std::enable_shared_from_this<NativeState> {
   // Something is inside that could start processes: more than the guest.
   bool is_in_use() const;
   // Something was asked for that is not over.
-  bool is_executing() const;
+  bool is_executing() const { return connection && connection->is_executing(); }
   // Ends what is under way with this reason, wakes those who wait for the end, and closes the descriptors.
   // The first reason stays.
   void has_ended(std::string why);
@@ -87,7 +88,7 @@ class NativeState : public std::enable_shared_from_this<NativeState> {
   // What the kernel counted for the group; where it does not, what /proc says about the tree.
   GroupUsage measured() const;
   std::function<void(const std::shared_ptr<NativeState>&)> on_activity_;
-  std::uint64_t oom_kills_seen_ = 0;
+  GuestOutcome outcomes_;
   bool is_sweeping_ = false;
   std::optional<std::chrono::steady_clock::time_point> swept_at_;
   mutable std::uint32_t processes_peak_ = 0;
