@@ -11,6 +11,8 @@ struct Row {
   Model model;
 };
 
+// What each function does with code, names or data, as far as the evaluation follows it. Names of Python 2
+// and of modules that are gone are among them.
 constexpr std::array<Row, 142> python{{
     {"__import__", Model::import_function},
     {"importlib.import_module", Model::import_function},
@@ -81,6 +83,7 @@ constexpr std::array<Row, 142> python{{
     {"posix.execve", Model::run_exec},
     {"posix.posix_spawn", Model::run_exec},
     {"asyncio.create_subprocess_exec", Model::run_exec},
+    // What cell.cc writes instead of !command, !!command and %magic.
     {"__atoll_shell__", Model::run_shell},
     {"__atoll_lines__", Model::run_shell},
     {"__atoll_magic__", Model::run_magic},
@@ -137,6 +140,7 @@ constexpr std::array<Row, 142> python{{
     {"map", Model::map},
     {"list", Model::make_list},
     {"tuple", Model::make_list},
+    // Data from these is marked as downloaded.
     {"requests.get", Model::remote},
     {"requests.post", Model::remote},
     {"requests.request", Model::remote},
@@ -221,6 +225,7 @@ void add_python_models(PathTrie& paths) {
 
 void add_javascript_models(PathTrie& paths) {
   for (const Row& row : javascript) paths.set_model(row.path, row.model);
+  // Behind a path that has a model of its own.
   paths.set_model("process.mainModule.require", Model::import_function);
   paths.set_model("require.main.require", Model::import_function);
   paths.set_model("module.constructor._load", Model::import_function);

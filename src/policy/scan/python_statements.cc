@@ -63,6 +63,7 @@ void PythonParser::small_statement(Children& out) {
   if (lexer_.kind != Token::keyword) return expression_statement(out);
   std::uint32_t start = lexer_.start;
   switch (lexer_.word) {
+    // Nothing to look at; no node.
     case k_pass:
     case k_break:
     case k_continue: advance(); return;
@@ -113,6 +114,7 @@ void PythonParser::expression_statement(Children& out) {
   NodeIndex first = is(k_yield) ? yield_expression() : expressions();
   if (failed_) return;
   if (is('=')) {
+    // a = b = c becomes a = (b = c): one value bound to every target.
     NodeIndex outer = no_node;
     Children inner{no_node};
     NodeIndex target = first;
@@ -137,6 +139,7 @@ void PythonParser::expression_statement(Children& out) {
     if (soft) failed_ = true;
     advance();
     Kind kind = at(first).kind;
+    // An annotation belongs to one target.
     if (kind != Kind::name && kind != Kind::attribute && kind != Kind::subscript && kind != Kind::group)
       failed_ = true;
     store(first);
@@ -294,8 +297,7 @@ void PythonParser::parameters(Children& out, bool annotated) {
     add(out, close(parameter));
     if (annotated && take(':')) {
       std::uint32_t type_start = lexer_.start;
-      bool star_type = take('*');
-      (void)star_type;
+      take('*');
       add(out, wrap(Kind::other, type_start, ternary()));
     }
     if (!failed_ && take('=')) {
@@ -385,6 +387,7 @@ void PythonParser::from_statement(Children& out) {
     at(node).flags |= flag_relative;
     advance();
   }
+  // Not a module that could be denied, but a word to the compiler.
   bool future = text_.substr(lexer_.start, 10) == "__future__";
   if (lexer_.kind == Token::name) {
     want_name();
@@ -423,6 +426,7 @@ void PythonParser::global_statement(Children& out) {
   advance();
   do {
     NodeIndex name = name_node(true);
+    // nonlocal never means a name of the module.
     if (global) add(children, name);
   } while (!failed_ && take(','));
   if (global) add(out, close(node));

@@ -10,6 +10,8 @@ namespace atl::policy {
 
 namespace {
 
+// Bounds of what is worked out: substitutions in substitutions, values that one variable may have, bytes of a
+// text. Beyond them a word is unknown, which the rules treat as computed at run time.
 constexpr int depth_max = 8;
 constexpr std::size_t values_max = 4;
 constexpr std::size_t text_max = 1U << 16U;
@@ -106,6 +108,7 @@ bool all_known(const std::vector<Word>& words, std::size_t from) {
                      [](const Word& word) { return word.known(); });
 }
 
+// What printf prints, closely enough to see a command that is put together by it. Widths are ignored.
 std::string print_format(const std::vector<Word>& words) {
   std::string format = decode_ansi_c(words[1].text());
   std::string out;
@@ -155,9 +158,10 @@ void ShellReader::assign(TSNode assignment) {
   if (ts_node_is_null(name)) return;
   std::string name_text(slice(name));
   std::string_view operator_text = text_.substr(ts_node_end_byte(name), 2);
+  // An assignment without a value is the empty text.
   Word word = ts_node_is_null(value) ? Word{.values = {""}} : read(value, 1);
   if (operator_text == "+=") {
-    Word before = variable(name_text, 1);
+    Word before = variable(name_text);
     word = join(before.known() ? before : Word{.values = {""}}, word);
   }
   auto& known = variables_[name_text];
@@ -174,12 +178,15 @@ void ShellReader::collect(const TSTree& syntax) {
   int depth = 0;
   for (bool inside = true; inside;) {
     TSNode node = ts_tree_cursor_current_node(&cursor);
+    // All assignments of the script are collected before any command is looked at, whatever runs first: a
+    // variable has every value that it is given anywhere.
     Type type = ts_node_is_named(node) ? type_of(node) : other;
     if (type == variable_assignment) assign(node);
     if (type == for_statement) {
       TSFieldId variable_field = ts_language_field_id_for_name(grammar_of(Language::shell), "variable", 8);
       TSNode loop_variable = ts_node_child_by_field_id(node, variable_field);
       std::uint32_t count = ts_node_named_child_count(node);
+      // The first child is the variable, the last the body.
       for (std::uint32_t i = 1; i + 1 < count && !ts_node_is_null(loop_variable); ++i) {
         Word value = read(ts_node_named_child(node, i), 1);
         auto& known = variables_[std::string(slice(loop_variable))];
@@ -188,6 +195,7 @@ void ShellReader::collect(const TSTree& syntax) {
         }
       }
     }
+    // Only functions at the top level count as defined: one inside a branch may never be.
     if (type == function_definition && depth <= 1) {
       TSNode name = ts_node_child_by_field_id(node, name_);
       if (!ts_node_is_null(name)) functions_.insert(unquote_word(slice(name)));
@@ -216,14 +224,15 @@ Word ShellReader::join(Word left, const Word& right) {
   out.remote |= right.remote;
   for (const std::string& a : left.values) {
     for (const std::string& b : right.values) {
+      // Every combination of what both sides may be, up to a bound.
       if (out.values.size() < 16 && a.size() + b.size() < text_max) out.values.push_back(a + b);
     }
   }
   return out;
 }
 
-Word ShellReader::variable(std::string_view name, int depth) const {
-  (void)depth;
+Word ShellReader::variable(std::string_view name) const {
+  // Dynamic even with a known value: the environment may hold another.
   Word word{.dynamic = true};
   if (name == "IFS" && !variables_.contains(name)) word.values = {" "};
   auto found = variables_.find(name);
@@ -232,7 +241,7 @@ Word ShellReader::variable(std::string_view name, int depth) const {
 }
 
 // ${name}, ${name:-default}, ${name:offset:length}, ${name#prefix}, ${name/from/to}, ${name,,}
-Word ShellReader::expand(TSNode node, int depth) const {
+Word ShellReader::expand(TSNode node) const {
   std::string_view body = slice(node);
   if (body.starts_with("${") && body.ends_with('}')) body = body.substr(2, body.size() - 3);
   bool indirect = body.starts_with('!');
@@ -242,8 +251,9 @@ Word ShellReader::expand(TSNode node, int depth) const {
     ++end;
   std::string_view name = body.substr(0, end);
   std::string_view operation = body.substr(end);
-  Word word = variable(name, depth);
-  if (indirect && word.known()) word = variable(word.text(), depth);
+  Word word = variable(name);
+  // ${!name}.
+  if (indirect && word.known()) word = variable(word.text());
   if (name == "IFS") return word;
   if (operation.empty()) return word;
   auto change = [&](auto&& f) {
@@ -253,6 +263,7 @@ Word ShellReader::expand(TSNode node, int depth) const {
   if (operation.starts_with(":-") || operation.starts_with(":=") || operation.starts_with(":+") ||
       operation.front() == '-') {
     std::string_view otherwise = operation.substr(operation.front() == '-' ? 1 : 2);
+    // The default is one more value that the word may have.
     if (otherwise.find_first_of("$`") == std::string_view::npos && word.values.size() < values_max) {
       std::string plain(otherwise);
       std::erase_if(plain, [](char c) { return c == '"' || c == '\'' || c == '\\'; });
@@ -346,11 +357,11 @@ Word ShellReader::read(TSNode node, int depth) const {
       return word;
     }
     case simple_expansion:
-      word = variable(text.substr(std::min<std::size_t>(1, text.size())), depth);
+      word = variable(text.substr(std::min<std::size_t>(1, text.size())));
       word.offset = ts_node_start_byte(node);
       return word;
     case expansion:
-      word = expand(node, depth);
+      word = expand(node);
       word.offset = ts_node_start_byte(node);
       return word;
     case command_substitution:
@@ -360,6 +371,7 @@ Word ShellReader::read(TSNode node, int depth) const {
       if (count > 0) output = output_of(ts_node_named_child(node, count - 1), depth + 1);
       word.decoded = output.decoded;
       word.remote = output.remote;
+      // Newlines at the end are dropped, as the shell does.
       if (output.text && type_of(node) == command_substitution) {
         while (output.text->ends_with('\n')) output.text->pop_back();
         word.values = {std::move(*output.text)};
@@ -446,6 +458,7 @@ std::vector<Word> ShellReader::words_of(TSNode command_node, int depth) const {
   return words;
 }
 
+// What << and <<< give the command to read.
 std::optional<std::string> ShellReader::given_input(TSNode node) const {
   std::uint32_t count = ts_node_named_child_count(node);
   for (std::uint32_t i = 0; i < count; ++i) {
@@ -466,6 +479,8 @@ std::optional<std::string> ShellReader::given_input(TSNode node) const {
   return std::nullopt;
 }
 
+// What a command writes when it reads `input`. The text is known for few commands; that data was decoded or
+// downloaded stays with it through every command.
 Output ShellReader::filter(const std::vector<Word>& words, const Output& input) const {
   std::vector<std::size_t> wrappers;
   std::size_t start = unwrap(words, wrappers);
@@ -526,6 +541,7 @@ Output ShellReader::filter(const std::vector<Word>& words, const Output& input) 
   }
   if (command_text == "tr" && rest.size() >= 3 && input.text) {
     std::string from = rest[1].text();
+    // rot13, by far the most frequent use of tr in payloads.
     if (from == "A-Za-z" || from == "a-zA-Z") {
       return {.text = rot13(*input.text), .decoded = true, .remote = out.remote};
     }
@@ -576,6 +592,7 @@ Output ShellReader::output_of(TSNode node, int depth) const {
       Output one = output_of(ts_node_named_child(node, i), depth + 1);
       all.decoded |= one.decoded;
       all.remote |= one.remote;
+      // The text of a list is known only if all but the last command print nothing.
       if (one.text != std::optional<std::string>("")) all.text.reset();
     }
     return all;

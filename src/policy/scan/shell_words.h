@@ -120,8 +120,8 @@ class ShellReader {
  private:
   void collect(const TSTree& syntax);
   void assign(TSNode assignment);
-  Word variable(std::string_view name, int depth) const;
-  Word expand(TSNode node, int depth) const;
+  Word variable(std::string_view name) const;
+  Word expand(TSNode node) const;
   static Word join(Word left, const Word& right);
 
   std::string_view text_;
