@@ -1,9 +1,12 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/utf8.h"
 #include "shell/arguments/usage.h"
 #include "shell/command.h"
 #include "shell/command_entries.h"
+#include "shell/decimal/number.h"
 #include "shell/regex/regex.h"
 #include "shell/text/quotes.h"
 
@@ -11,7 +14,10 @@ namespace atl::shell::expr_program {
 
 namespace {
 
-__extension__ typedef __int128 Integer;
+using decimal::Integer;
+
+// Of one operand. What is longer is no number, because multiplying takes the square of it.
+constexpr std::size_t kDigitsMax = 10'000;
 
 // expr's grammar over the arguments; recursion is bounded by their number's limit.
 class Expression {
@@ -34,6 +40,7 @@ class Expression {
     status_ = status;
   }
   bool is(std::string_view word) const { return at_ < words_.size() && words_[at_] == word; }
+  // Empty or zero, which expr treats alike.
   static bool null(const std::string& v) {
     if (v.empty()) return true;
     std::size_t i = v[0] == '-' && v.size() > 1 ? 1 : 0;
@@ -41,20 +48,14 @@ class Expression {
   }
   bool number(const std::string& v, Integer& out) {
     std::size_t i = v.starts_with('-') ? 1 : 0;
-    if (i == v.size() || v.size() > 36 || v.find_first_not_of("0123456789", i) != std::string::npos)
+    if (i == v.size() || v.size() > kDigitsMax || v.find_first_not_of("0123456789", i) != std::string::npos)
       return false;
-    out = 0;
-    for (; i < v.size(); ++i) out = out * 10 + (v[i] - '0');
-    if (v[0] == '-') out = -out;
+    call_.charge(v.size() * v.size() / 1024 + 1);
+    // Zeros in front would make it octal.
+    const std::size_t first = std::min(v.find_first_not_of('0', i), v.size() - 1);
+    out = Integer(v.substr(first));
+    if (i == 1) out = -out;
     return true;
-  }
-  static std::string text(Integer v) {
-    if (v == 0) return "0";
-    bool negative = v < 0;
-    std::string out;
-    for (; v != 0; v /= 10)
-      out.insert(out.begin(), static_cast<char>('0' + static_cast<int>(v % 10 < 0 ? -(v % 10) : v % 10)));
-    return negative ? "-" + out : out;
   }
 
   std::string either(bool evaluate) {
@@ -65,6 +66,7 @@ class Expression {
     std::string left = both(evaluate);
     while (problem_.empty() && is("|")) {
       ++at_;
+      // The right side is still parsed when the left one decides, but nothing in it is an error then.
       std::string right = both(evaluate && null(left));
       if (null(left)) left = null(right) ? "0" : right;
     }
@@ -87,7 +89,7 @@ class Expression {
       std::string op = words_[at_++];
       std::string right = sum(evaluate);
       Integer a = 0, b = 0;
-      int order = number(left, a) && number(right, b) ? (a < b ? -1 : a > b) : left.compare(right);
+      int order = number(left, a) && number(right, b) ? a.compare(b) : left.compare(right);
       bool result = op == "<"                 ? order < 0
                     : op == "<="              ? order <= 0
                     : op == "=" || op == "==" ? order == 0
@@ -128,11 +130,11 @@ class Expression {
       return "";
     }
     switch (op) {
-      case '+': return text(a + b);
-      case '-': return text(a - b);
-      case '*': return text(a * b);
-      case '/': return text(a / b);
-      default: return text(a % b);
+      case '+': return Integer(a + b).str();
+      case '-': return Integer(a - b).str();
+      case '*': return Integer(a * b).str();
+      case '/': return Integer(a / b).str();
+      default: return Integer(a % b).str();
     }
   }
   std::string match(bool evaluate) {
@@ -152,6 +154,7 @@ class Expression {
     }
     std::vector<Regex::Span> spans;
     call_.charge(subject.size() + 1);
+    // Patterns are anchored at the start. A first match elsewhere may hide one at the start.
     bool found = regex->search(subject, 0, spans) && spans[0].begin == 0;
     if (!found) {
       Regex::Span span;
@@ -187,6 +190,7 @@ class Expression {
       return "";
     }
     bool more = at_ < words_.size();
+    // A word after + is a value even if it looks like an operator.
     if (word == "+" && more) return words_[at_++];
     if (word == "length" && more) return std::to_string(utf8::count_starts(primary(evaluate)));
     if (word == "match" && more) {
@@ -204,13 +208,15 @@ class Expression {
       std::string s = primary(evaluate), from = primary(evaluate), count = primary(evaluate);
       Integer a = 0, b = 0;
       if (!number(from, a) || !number(count, b) || a < 1 || b < 1) return "";
+      auto within = [&](const Integer& v) {
+        return v > s.size() ? s.size() + 1 : static_cast<std::size_t>(v);
+      };
+      const std::size_t first = within(a), wanted = within(b);
       std::string out;
       std::size_t index = 1;
       for (std::size_t i = 0; i < s.size(); ++index) {
         std::size_t length = utf8::read_length(s, i);
-        if (index >= static_cast<std::uint64_t>(a) &&
-            index - static_cast<std::uint64_t>(a) < static_cast<std::uint64_t>(b))
-          out += s.substr(i, length);
+        if (index >= first && index - first < wanted) out += s.substr(i, length);
         i += length;
       }
       return out;
@@ -240,6 +246,7 @@ int run_expr(Invocation& call) {
   if (!Expression(call, std::move(words)).run(out, problem, status)) return call.fail(problem, status);
   call.out().write(out + "\n");
   std::size_t i = out.size() > 1 && out[0] == '-' ? 1 : 0;
+  // Success is a value that is neither empty nor zero.
   return out.empty() || out.find_first_not_of('0', i) == std::string::npos ? 1 : 0;
 }
 
