@@ -38,6 +38,7 @@ enum Op : int {
   o_set,
 };
 
+// Levels of parentheses and of assignments in one expression; the reader recurses on the fiber's stack.
 constexpr int depth_max = 1024;
 
 struct Token {
@@ -117,6 +118,8 @@ class Reader {
     ++at_;
   }
 
+  // Up to base 36 letters mean the same in both cases; above it lower case comes first, then upper case, @
+  // and _.
   static int digit_value(char c, std::int64_t base) {
     if (c >= '0' && c <= '9') return c - '0';
     if (c >= 'a' && c <= 'z') return c - 'a' + 10;
@@ -152,6 +155,7 @@ class Reader {
       base = 8;
       from = 1;
     }
+    // Too large a number wraps around, as in bash.
     std::uint64_t value = 0;
     for (char c : text.substr(from)) {
       int digit = digit_value(c, base);
@@ -204,6 +208,7 @@ class Reader {
     if (op) {
       if (left->kind != Kind::variable) fail("attempted assignment to non-variable");
       next();
+      // Messages of bash quote the expression from the offending token on; division needs it when it runs.
       auto rest = std::string(text_.substr(std::min(token_.at, text_.size())));
       left = make(Kind::assign, op, std::move(left), assign());
       left->rest = std::move(rest);
@@ -221,13 +226,12 @@ class Reader {
     if (!is(":")) fail("`:' expected for conditional expression");
     next();
     if (token_.type == Token::end) fail("expression expected");
-    auto no = ++depth_ > depth_max ? throw Error{"expression recursion level exceeded"} : ternary_or_assign();
+    auto no = ++depth_ > depth_max ? throw Error{"expression recursion level exceeded"} : ternary();
     --depth_;
     auto out = make(Kind::ternary, 0, std::move(condition), std::move(yes));
     out->c = std::move(no);
     return out;
   }
-  std::unique_ptr<Node> ternary_or_assign() { return ternary(); }
 
   struct Level {
     std::string_view text;
@@ -247,6 +251,8 @@ class Reader {
     return nullptr;
   }
 
+  // Precedence climbing: the right operand takes only operators that bind more tightly, which makes equal
+  // ones group to the left.
   std::unique_ptr<Node> binary(int level) {
     auto left = power();
     while (true) {
@@ -265,6 +271,7 @@ class Reader {
     if (!is("**")) return base;
     next();
     std::string rest(text_.substr(std::min(token_.at, text_.size())));
+    // ** groups to the right. A sign binds more tightly, as in bash: -2**2 is 4.
     auto out = make(Kind::binary, o_pow, std::move(base), power());
     out->rest = std::move(rest);
     out->name = std::string(text_);
@@ -290,6 +297,7 @@ class Reader {
         Token save = token_;
         std::size_t save_at = at_;
         next();
+        // ++ before a name is the operator; before anything else it is two signs.
         if (token_.type == Token::name) {
           auto target = primary();
           return make(Kind::pre, step, std::move(target));
@@ -304,6 +312,7 @@ class Reader {
     }
     auto out = primary();
     while (is("++") || is("--")) {
+      // 5++ : the reader stops, and whole() complains about what is left, in bash's words.
       if (out->kind != Kind::variable) {
         if (out->kind == Kind::number) break;
         fail("syntax error: operand expected");
@@ -344,6 +353,8 @@ class Reader {
   }
 
   void subscript(Node& out) {
+    // The text of a subscript is not parsed here: whether it is a key or an expression depends on the
+    // variable when it runs.
     int depth = 0;
     std::size_t end = at_;
     for (; end < text_.size(); ++end) {
@@ -366,6 +377,7 @@ class Reader {
   int depth_ = 0;
 };
 
+// Values of variables are expressions again (a=b b=a): this counts how deep they lead into each other.
 thread_local int recursion = 0;
 struct Recursion {
   Recursion() { ++recursion; }
@@ -386,6 +398,7 @@ std::int64_t apply(int op, std::int64_t x, std::int64_t y, const Node& node) {
     case o_div:
     case o_mod:
       if (y == 0) throw Error{fmt::format("{}: division by 0 (error token is \"{}\")", node.name, node.rest)};
+      // The smallest number divided by -1 would trap.
       if (y == -1) return op == o_div ? wrap(0 - ux) : 0;
       return op == o_div ? x / y : x % y;
     case o_pow: {
@@ -396,6 +409,7 @@ std::int64_t apply(int op, std::int64_t x, std::int64_t y, const Node& node) {
         if (e & 1) result *= base;
       return wrap(result);
     }
+    // Shifting by 64 or more is undefined in C; the processor, and so bash, takes the count modulo 64.
     case o_shl: return wrap(ux << (uy & 63));
     case o_shr: return x >> (uy & 63);
     case o_lt: return x < y;
@@ -440,11 +454,13 @@ std::int64_t value_of(const Place& where, Scope& scope) {
     if (auto number = scope.number(where.name)) return *number;
   std::string text = scope.get(where.name, where.key());
   if (auto number = plain_number(text)) return *number;
-  return evaluate_text(text, scope, 1);
+  return evaluate_text(text, scope);
 }
 
 }  // namespace
 
+// A decimal number without a leading zero and of at most 18 digits, which cannot overflow: nearly every
+// number of a script, without building a tree. Empty text is 0, as in bash.
 std::optional<std::int64_t> plain_number(std::string_view text) {
   if (text.empty()) return 0;
   bool negative = text[0] == '-';
@@ -472,7 +488,7 @@ std::int64_t evaluate(const Node& node, Scope& scope) {
         if (auto number = scope.number(node.name)) return *number;
         std::string text = scope.get(node.name, nullptr);
         if (auto number = plain_number(text)) return *number;
-        return evaluate_text(text, scope, 1);
+        return evaluate_text(text, scope);
       }
       return value_of(place(node, scope), scope);
     }
@@ -487,6 +503,7 @@ std::int64_t evaluate(const Node& node, Scope& scope) {
     }
     case Kind::binary: {
       std::int64_t x = evaluate(*node.a, scope);
+      // The right side is not evaluated if the left decides.
       if (node.op == o_land) return x ? evaluate(*node.b, scope) != 0 : 0;
       if (node.op == o_lor) return x ? 1 : evaluate(*node.b, scope) != 0;
       return apply(node.op, x, evaluate(*node.b, scope), node);
@@ -494,6 +511,7 @@ std::int64_t evaluate(const Node& node, Scope& scope) {
     case Kind::ternary: return evaluate(*node.a, scope) ? evaluate(*node.b, scope) : evaluate(*node.c, scope);
     case Kind::assign: {
       std::int64_t y;
+      // The subscript of a[i++]=x is worked out before the right side, and once.
       if (!node.a->has_subscript && node.op == o_set) {
         y = evaluate(*node.b, scope);
         scope.set(node.a->name, nullptr, y);
@@ -513,6 +531,7 @@ std::int64_t evaluate(const Node& node, Scope& scope) {
     case Kind::post: {
       if (!node.a->has_subscript)
         if (auto quick = scope.number(node.a->name)) {
+          // Adding ~0 is subtracting one without signed overflow.
           auto changed = static_cast<std::uint64_t>(*quick) + (node.op == o_inc ? 1ULL : ~0ULL);
           scope.set(node.a->name, nullptr, wrap(changed));
           return node.kind == Kind::pre ? wrap(changed) : *quick;
@@ -529,8 +548,7 @@ std::int64_t evaluate(const Node& node, Scope& scope) {
   return 0;
 }
 
-std::int64_t evaluate_text(std::string_view text, Scope& scope, int depth) {
-  (void)depth;
+std::int64_t evaluate_text(std::string_view text, Scope& scope) {
   if (auto number = plain_number(text)) return *number;
   Recursion guard;
   if (recursion > 256 || scope.stack_low())

@@ -50,7 +50,7 @@ struct Node {
 std::shared_ptr<const Node> parse(std::string_view text);
 std::int64_t evaluate(const Node& node, Scope& scope);
 // parse and evaluate; quick for plain numbers.
-std::int64_t evaluate_text(std::string_view text, Scope& scope, int depth = 0);
+std::int64_t evaluate_text(std::string_view text, Scope& scope);
 // A plain decimal number; nothing else.
 std::optional<std::int64_t> plain_number(std::string_view text);
 

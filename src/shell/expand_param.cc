@@ -59,6 +59,7 @@ Expansion::Value Expansion::special_parameter(char name) {
 Expansion::Value Expansion::positional_parameter(std::string_view digits) {
   Value out;
   std::size_t at = 0;
+  // Capped instead of overflowing: ${99999999999} is just unset.
   for (char c : digits) at = std::min<std::size_t>(at * 10 + static_cast<std::size_t>(c - '0'), 1U << 30);
   if (at == 0) {
     out.set = true;
@@ -96,6 +97,7 @@ Expansion::Value Expansion::one_element(const std::string& name, const Variable*
     return out;
   }
   if (index && index->parts.empty()) shell_.abandon(fmt::format("{}[]: bad array subscript", name));
+  // The subscript is evaluated even if there is no such variable: ${a[i++]} counts.
   std::int64_t at =
       index_arith ? shell_.expander().evaluate(*index_arith) : shell_.expander().evaluate(index_text);
   if (!variable) return out;
@@ -142,6 +144,7 @@ std::optional<Expansion::Value> Expansion::follow_reference(const std::string& n
     shell_.error(fmt::format("warning: {}: circular name reference", name));
     return out;
   }
+  // An element has no elements: ${r[0]} of a reference to a[1] is unset.
   if (!target_subscript.empty() && subscript != Subscript::none) {
     out.list = subscript != Subscript::index;
     return out;
@@ -162,6 +165,7 @@ std::optional<Expansion::Value> Expansion::follow_reference(const std::string& n
 
 Expansion::Value Expansion::fetch_name(const std::string& name, Subscript subscript, const Word* index,
                                        const std::string& index_text, const ArithText* index_arith) {
+  // Names are the parser's: a single character that is no letter is a special parameter, `_` included.
   if (name.size() == 1 && !std::isalpha(static_cast<unsigned char>(name[0])))
     return special_parameter(name[0]);
   if (std::isdigit(static_cast<unsigned char>(name[0]))) return positional_parameter(name);
@@ -188,7 +192,7 @@ Expansion::Value Expansion::fetch(const Param& param) {
 }
 
 // ${!name...}: the parameter that name's value names. For a nameref: the name of its target.
-void Expansion::indirect(const Param& param, Value& value, bool& handled, bool in_quotes) {
+void Expansion::indirect(const Param& param, Value& value) {
   const Variable* variable = shell_.variables().find(param.name);
   if (variable && variable->is(attr::nameref) && param.subscript == Subscript::none) {
     value = Value();
@@ -198,6 +202,7 @@ void Expansion::indirect(const Param& param, Value& value, bool& handled, bool i
   }
   Value name = fetch(param);
   std::string text = name.list ? (name.items.empty() ? "" : name.items[0]) : name.text;
+  // ${!a[@]op} joins the elements and takes the result as a name, and blanks in a name are refused below.
   if (name.list && name.items.size() > 1) {
     text.clear();
     for (std::size_t i = 0; i < name.items.size(); ++i) text += (i ? " " : "") + name.items[i];
@@ -208,6 +213,8 @@ void Expansion::indirect(const Param& param, Value& value, bool& handled, bool i
     return;
   }
   if (text.empty()) {
+    // ${!x-default} and ${!x+word} ask whether something is set; for every other operator nothing to follow
+    // is an error.
     bool tolerant = param.op == ParamOp::defaulted || param.op == ParamOp::alternate;
     if (!name.set && !tolerant && shell_.option(Opt::nounset)) shell_.unbound("!" + param.name);
     if (!tolerant || name.set)
@@ -215,8 +222,6 @@ void Expansion::indirect(const Param& param, Value& value, bool& handled, bool i
     value = Value();
     return;
   }
-  (void)handled;
-  (void)in_quotes;
   std::size_t bracket = text.find('[');
   std::string base = text.substr(0, bracket);
   bool special =
@@ -246,6 +251,7 @@ void Expansion::param(const Param& param, bool in_quotes) {
     Value value = fetch(param);
     if (!value.set && !value.list && shell_.option(Opt::nounset)) {
       const Variable* reference = shell_.variables().find(param.name);
+      // bash does not report an element that a reference names as unbound.
       bool element =
           reference && reference->is(attr::nameref) && reference->value.find('[') != std::string::npos;
       if (!element) shell_.unbound(describe_name(param));
@@ -256,20 +262,21 @@ void Expansion::param(const Param& param, bool in_quotes) {
   if (param.op == ParamOp::names) return names(param, in_quotes);
   if (param.op == ParamOp::keys) return keys(param, in_quotes);
   Value value;
-  bool handled = false;
   if (param.indirect)
-    indirect(param, value, handled, in_quotes);
+    indirect(param, value);
   else
     value = fetch(param);
-  if (handled || conditional(param, value, in_quotes)) return;
+  if (conditional(param, value, in_quotes)) return;
   if (!value.set && !value.list && shell_.option(Opt::nounset)) {
     shell_.unbound(describe_name(param));
   }
-  if (operate(param, value, in_quotes)) emit(value, in_quotes);
+  operate(param, value);
+  emit(value, in_quotes);
 }
 
 // - = ? + ; true when everything is done.
 bool Expansion::conditional(const Param& param, Value& value, bool in_quotes) {
+  // With a colon an empty value counts as unset.
   bool empty = value.list ? value.items.empty() || (value.items.size() == 1 && value.items[0].empty())
                           : value.text.empty();
   if (value.list && param.subscript == Subscript::none && value.items.size() > 1) {
@@ -287,6 +294,7 @@ bool Expansion::conditional(const Param& param, Value& value, bool in_quotes) {
       return true;
     case ParamOp::alternate:
       if (missing) {
+        // "${x+word}" is an empty word if x is unset, "${@+word}" is no word.
         if (in_quotes && !value.list) started_ = true;
         return true;
       }
@@ -299,6 +307,8 @@ bool Expansion::conditional(const Param& param, Value& value, bool in_quotes) {
       inner.parts(param.arg.parts, false, false);
       std::string text = inner.plain();
       assign_default(param, text);
+      // The value that is given is the one that the variable has now: attributes may have changed it (declare
+      // -u).
       auto now = param.subscript == Subscript::none && !param.indirect
                      ? shell_.variables().get_value(param.name)
                      : std::optional<std::string>(text);
@@ -352,10 +362,12 @@ void Expansion::length(const Param& param) {
   if (!value.list && !value.set && shell_.option(Opt::nounset)) shell_.unbound(describe_name(param));
   if (const Variable* reference = shell_.variables().find(param.name);
       reference && reference->is(attr::nameref) && reference->value.find('[') != std::string::npos)
+    // As in param(): an element behind a reference counts as unset.
     value = Value();
   std::size_t n = value.list ? value.items.size() : utf8::length(value.text);
   if (param.name == "@" || param.name == "*") n = shell_.calls().args ? shell_.calls().args->size() : 0;
   emit_scalar(std::to_string(n), false);
+  // A number is a word even if IFS contains digits.
   started_ = true;
 }
 
@@ -406,6 +418,7 @@ void Expansion::slice(const Param& param, Value& value) {
     bool positional_params = param.name == "@" || param.name == "*";
     std::int64_t least = 0;
     std::vector<std::pair<std::int64_t, std::string>> items;
+    // ${@:0} begins with $0, ${@:1} with the first argument.
     if (positional_params) {
       value = positional(value.star, true);
       std::int64_t i = 0;
@@ -421,6 +434,8 @@ void Expansion::slice(const Param& param, Value& value) {
         for (auto& item : value.items) items.emplace_back(i++, item);
       }
     }
+    // Offsets mean indices, not positions: an array with holes gives the elements whose index is at least the
+    // offset.
     std::int64_t size = items.empty() ? 0 : items.back().first + 1;
     if (offset < 0) offset += size;
     value.items.clear();
@@ -443,6 +458,7 @@ void Expansion::slice(const Param& param, Value& value) {
   std::int64_t end = size;
   if (length) {
     end = *length < 0 ? size + *length : offset + *length;
+    // Against overflow of offset + length.
     if (*length > size) end = size;
     if (end < offset) shell_.abandon(fmt::format("{}: substring expression < 0", param.length->word.raw));
     end = std::min(end, size);
@@ -487,8 +503,10 @@ std::string Expansion::replace(const Param& param, const Pattern& pattern, const
     return out;
   }
   std::size_t from = 0, at = 0, n = 0;
+  // ${x//} and ${x/""/y} change nothing.
   if (pattern.is_literal() && pattern.literal().empty()) return text;
   while (from <= text.size() && pattern.find(text, from, at, n)) {
+    // A pattern that matches nothing (*(x)) is replaced before every character, but not behind the last.
     if (n == 0 && at >= text.size() && !text.empty()) break;
     out += text.substr(from, at - from);
     put(out, std::string_view(text).substr(at, n));
@@ -498,6 +516,7 @@ std::string Expansion::replace(const Param& param, const Pattern& pattern, const
       ++from;
     }
     if (!param.longest) break;
+    // Replacing can multiply a text: steps and size are bounded while it grows, not afterwards.
     shell_.machine().charge(1 + n / 8);
     if (out.size() > shell_.machine().limits.expansion_bytes)
       shell_.machine().stop_limit(Limit::expansion_bytes);
@@ -513,6 +532,7 @@ std::string Expansion::recase(const Param& param, const Pattern* pattern, const 
     std::size_t n = utf8::sequence(std::string_view(text).substr(i));
     std::string_view one = std::string_view(text).substr(i, n);
     bool matched = !pattern || pattern->matches(one);
+    // Bytes that are no UTF-8 pass unchanged.
     if (matched && (n > 1 || static_cast<unsigned char>(one[0]) < 0x80)) {
       std::uint32_t code = utf8::decode(one, n);
       std::uint32_t up = utf8::to_upper(code), low = utf8::to_lower(code);
@@ -622,12 +642,12 @@ void Expansion::transform_pairs(const Param& param, const Variable* variable, Va
     if (!text.empty()) text += ' ';
     text += (variable->is(attr::assoc) ? quote_key(key) : key) + " " + quote_double(item);
   }
+  // bash leaves a blank behind the last pair of an associative array.
   if (variable->is(attr::assoc) && !text.empty()) text += ' ';
   value.items = {text};
 }
 
-bool Expansion::operate(const Param& param, Value& value, bool in_quotes) {
-  (void)in_quotes;
+void Expansion::operate(const Param& param, Value& value) {
   switch (param.op) {
     case ParamOp::strip_prefix: {
       Pattern pattern = make_pattern(param.arg);
@@ -635,7 +655,7 @@ bool Expansion::operate(const Param& param, Value& value, bool in_quotes) {
         std::size_t n = pattern.prefix(text, param.longest);
         return n == std::string::npos ? text : text.substr(n);
       });
-      return true;
+      return;
     }
     case ParamOp::strip_suffix: {
       Pattern pattern = make_pattern(param.arg);
@@ -643,10 +663,11 @@ bool Expansion::operate(const Param& param, Value& value, bool in_quotes) {
         std::size_t n = pattern.suffix(text, param.longest);
         return n == std::string::npos ? text : text.substr(0, text.size() - n);
       });
-      return true;
+      return;
     }
     case ParamOp::replace: {
-      if (!value.list && !value.set) return true;
+      // The pattern of an unset variable is not expanded: its side effects do not happen.
+      if (!value.list && !value.set) return;
       Pattern pattern = make_pattern(param.arg, shell_.option(Shopt::nocasematch));
       bool ampersand = shell_.option(Shopt::patsub_replacement);
       Expansion inner(shell_, Mode::single);
@@ -671,9 +692,9 @@ bool Expansion::operate(const Param& param, Value& value, bool in_quotes) {
       }
       map(value,
           [&](const std::string& text) { return replace(param, pattern, replacement, !ampersand, text); });
-      return true;
+      return;
     }
-    case ParamOp::substring: slice(param, value); return true;
+    case ParamOp::substring: slice(param, value); return;
     case ParamOp::upper:
     case ParamOp::lower:
     case ParamOp::toggle: {
@@ -683,13 +704,14 @@ bool Expansion::operate(const Param& param, Value& value, bool in_quotes) {
         Pattern pattern = make_pattern(param.arg);
         map(value, [&](const std::string& text) { return recase(param, &pattern, text); });
       }
-      return true;
+      return;
     }
     case ParamOp::transform:
-      if (!value.set && !value.list && param.mode != 'a' && param.mode != 'A') return true;
+      // ${x@a} and ${x@A} describe the variable, which exists without a value.
+      if (!value.set && !value.list && param.mode != 'a' && param.mode != 'A') return;
       transform(param, value);
-      return true;
-    default: return true;
+      return;
+    default: return;
   }
 }
 

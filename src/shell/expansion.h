@@ -76,8 +76,8 @@ class Expansion {
   std::optional<Value> follow_reference(const std::string& name, Subscript subscript, std::string& target,
                                         const Variable*& variable);
   Value positional(bool star, bool from_zero = false);
-  // Changes the value as the operator behind the name says. False for operators that are none of these.
-  bool operate(const Param& param, Value& value, bool quoted);
+  // Changes the value as the operator behind the name says.
+  void operate(const Param& param, Value& value);
   // The operators - = ? +. True: the value was appended already; ? with a message may end the shell.
   bool conditional(const Param& param, Value& value, bool quoted);
   void default_word(const Word& word, bool quoted);
@@ -97,7 +97,7 @@ class Expansion {
   void transform_assignment(const Param& param, const std::string& name, const Variable* variable,
                             Value& value);
   void transform_pairs(const Param& param, const Variable* variable, Value& value);
-  void indirect(const Param& param, Value& value, bool& handled, bool quoted);
+  void indirect(const Param& param, Value& value);
   void command(const Part& part, bool quoted);
   void process(const Part& part);
   std::string describe_name(const Param& param);

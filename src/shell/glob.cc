@@ -34,11 +34,14 @@ class Globber {
     }
     const std::string& component = components_[index];
     bool last = index + 1 == components_.size();
+    // Without globstar ** is *.
     if (component == "**" && shell_.option(Shopt::globstar)) return star_star(shown, at, index, 0);
     if (!has_glob(component, shell_.option(Shopt::extglob))) {
       std::string name = unquote_pattern(component);
       auto next = name == "." ? Result<vfs::Path>(at) : vfs::resolve(shell_.machine().fs, at, name);
       if (!next) return;
+      // The last component may be a dangling link, which exists as a name; all others must lead to a
+      // directory.
       auto stat =
           shell_.machine().fs.find(*next, last && !directories_only_ ? vfs::Follow::no : vfs::Follow::yes);
       if (!stat || ((!last || directories_only_) && !stat->is_directory())) return;
@@ -50,6 +53,7 @@ class Globber {
                                 .ignore_case = shell_.option(Shopt::nocaseglob)});
     bool dot_pattern = component[0] == '.' || component.starts_with("\\.");
     bool dots = shell_.option(Shopt::dotglob) || dot_pattern || dot_group(component);
+    // Listings do not contain . and ..; bash before 5.2 let `.*` match them.
     if (!shell_.option(Shopt::globskipdots) && dot_pattern) {
       for (std::string_view name : {".", ".."})
         if (pattern.matches(name) && last) found.push_back(joined(shown, name));
@@ -57,8 +61,6 @@ class Globber {
     for (auto entry : *listing) {
       count();
       if (entry.name[0] == '.' && !dots) continue;
-      if (entry.name[0] == '.' && !dot_pattern && !shell_.option(Shopt::dotglob) && !dot_group(component))
-        continue;
       if (!pattern.matches(entry.name)) continue;
       auto next = at.child(entry.name);
       if (!next) continue;
@@ -81,10 +83,9 @@ class Globber {
   }
 
   void star_star(const std::string& shown, const vfs::Path& at, std::size_t index, int depth) {
-    bool last = index + 1 == components_.size();
     std::size_t rest = index;
     while (rest + 1 < components_.size() && components_[rest + 1] == "**") ++rest;
-    last = rest + 1 == components_.size();
+    bool last = rest + 1 == components_.size();
     if (last) {
       if (!shown.empty() && depth > 0)
         found.push_back(directories_only_ ? shown + "/" : shown);
@@ -94,6 +95,7 @@ class Globber {
       walk(shown, at, rest + 1);
     }
     auto listing = shell_.machine().fs.list(at);
+    // Links are not followed by **, so that it ends even where they go in circles.
     if (!listing || depth > 200) return;
     for (auto entry : *listing) {
       count();
@@ -121,6 +123,7 @@ std::vector<std::string> split_components(const std::string& pattern, bool extgl
   for (std::size_t i = 0; i < pattern.size(); ++i) {
     char c = pattern[i];
     if (c == '\\' && i + 1 < pattern.size()) {
+      // A quoted slash separates, too: no name contains one.
       if (pattern[i + 1] == '/') {
         ++i;
         out.emplace_back();
@@ -152,6 +155,7 @@ std::vector<std::string> Expander::glob(const std::string& pattern, bool& matche
   if (components[0].empty() && components.size() > 1) {
     at = vfs::Path();
     std::size_t slashes = 0;
+    // //usr/* prints as many slashes as were written.
     while (components.size() > 1 && components[0].empty()) components.erase(components.begin()), ++slashes;
     shown = std::string(slashes, '/');
   }
@@ -161,6 +165,7 @@ std::vector<std::string> Expander::glob(const std::string& pattern, bool& matche
   Globber globber(shell_, components, directories);
   globber.run(shown, at);
   std::sort(globber.found.begin(), globber.found.end());
+  // a/**/**/b reaches the same name in several ways.
   globber.found.erase(std::unique(globber.found.begin(), globber.found.end()), globber.found.end());
   std::string ignore = shell_.variables().get_or_empty("GLOBIGNORE");
   if (!ignore.empty()) {
@@ -181,6 +186,7 @@ std::vector<std::string> Expander::glob(const std::string& pattern, bool& matche
     std::erase_if(globber.found, [&](const std::string& name) {
       std::string_view base = name;
       if (auto slash = base.rfind('/'); slash != std::string_view::npos) base.remove_prefix(slash + 1);
+      // A GLOBIGNORE that is set hides these two always.
       if (base == "." || base == "..") return true;
       return std::any_of(patterns.begin(), patterns.end(), [&](const Pattern& p) { return p.matches(name); });
     });

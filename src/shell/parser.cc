@@ -1,18 +1,16 @@
 #include <algorithm>
-#include <array>
 #include <cctype>
 
 #include "shell/parser_characters.h"
 #include "shell/parser_nested.h"
+#include "shell/reserved_words.h"
 
 namespace atl::shell {
 
 namespace {
 
-constexpr std::array<std::string_view, 22> reserved_words = {
-    "!",   "[[",       "]]", "case", "coproc", "do",   "done", "elif",  "else",  "esac", "fi",
-    "for", "function", "if", "in",   "select", "then", "time", "until", "while", "{",    "}"};
-
+// Builtins whose arguments may be assignments, lists included: `local a=(1 2)` would otherwise be a syntax
+// error.
 bool declaration_command(std::string_view name) {
   return name == "declare" || name == "typeset" || name == "local" || name == "export" ||
          name == "readonly" || name == "let";
@@ -28,6 +26,8 @@ std::string_view literal_text(const Word& word) {
 
 Parser::Parser(std::string source, const ParserContext& context, int first_line, std::uint32_t depth)
     : src_(std::move(source)), context_(context), first_line_(first_line), depth_(depth) {
+  // The text counts against the memory of the script for as long as the parser lives, and reading it against
+  // its steps.
   held_ = static_cast<std::int64_t>(src_.size());
   context_.hold(held_);
   context_.charge(src_.size() / 16);
@@ -39,6 +39,8 @@ Parser::~Parser() {
 
 int Parser::line_at(std::size_t at) {
   at = std::min(at, src_.size());
+  // Counting goes on from the last question: asking for every command's line stays linear in the length of
+  // the script.
   if (at < counted_pos_) counted_pos_ = 0, counted_lines_ = 0;
   counted_lines_ += static_cast<int>(std::count(src_.begin() + static_cast<std::ptrdiff_t>(counted_pos_),
                                                 src_.begin() + static_cast<std::ptrdiff_t>(at), '\n'));
@@ -48,6 +50,7 @@ int Parser::line_at(std::size_t at) {
 
 void Parser::error(std::string message) {
   int line = line_at(pos_);
+  // Nothing behind an error is read, not even by a caller that asks for the next command.
   pos_ = src_.size();
   throw SyntaxError{std::move(message), line, {}, false};
 }
@@ -56,6 +59,7 @@ std::string Parser::token_here() {
   if (at_end()) return "newline";
   char c = peek();
   if (c == '\n') return "newline";
+  // Longest first: `<<-` must not be taken for `<<`.
   for (std::string_view op :
        {"<<<", "<<-", "&>>", ";;&", "&&", "||", ";;", ";&", "<<", ">>", "<&", ">&", "<>", ">|", "&>", "|&"})
     if (looking_at(op)) return std::string(op);
@@ -68,6 +72,7 @@ std::string Parser::token_here() {
 void Parser::unexpected() {
   skip_blanks();
   if (at_end()) unexpected_end("");
+  // bash shows the whole line of the error below its message.
   std::size_t begin = src_.rfind('\n', pos_ == 0 ? 0 : pos_ - 1);
   begin = begin == std::string::npos ? 0 : begin + 1;
   if (begin > pos_) begin = pos_;
@@ -86,6 +91,7 @@ void Parser::unexpected_end(std::string_view looking_for) {
   out.incomplete = true;
   if (looking_for.empty() || looking_for.size() > 1) {
     out.message = "syntax error: unexpected end of file";
+    // The end of the file is one line behind the last one, with or without a newline at its end.
     out.line = line_at(src_.size()) + (src_.empty() || src_.back() == '\n' ? 0 : 1);
   } else {
     out.message = "unexpected EOF while looking for matching `" + std::string(looking_for) + "'";
@@ -94,6 +100,8 @@ void Parser::unexpected_end(std::string_view looking_for) {
   throw out;
 }
 
+// Skips blanks, continued lines and comments. A # begins a comment only where a word could begin: a#b is a
+// word.
 void Parser::skip_blanks() {
   while (!at_end()) {
     char c = src_[pos_];
@@ -112,6 +120,7 @@ bool Parser::take_newline() {
   skip_blanks();
   if (at_end() || src_[pos_] != '\n') return false;
   ++pos_;
+  // The bodies of here-documents begin behind the line that names them.
   if (!pending_.empty()) read_here_docs();
   return true;
 }
@@ -186,6 +195,7 @@ NodePtr Parser::list_until_newline() {
     List::Item item;
     item.command = and_or();
     skip_blanks();
+    // `&>` is a redirection; `&&` and `;;` belong to the caller.
     if (peek() == '&' && peek(1) != '&' && peek(1) != '>') item.background = true;
     bool separator = item.background || (peek() == ';' && peek(1) != ';' && peek(1) != '&');
     if (separator) ++pos_;
@@ -200,8 +210,7 @@ NodePtr Parser::list_until_newline() {
 
 // A list inside a construct: newlines separate. Ends before the reserved word or ')' that closes the
 // construct.
-NodePtr Parser::compound_list(std::string_view after) {
-  (void)after;
+NodePtr Parser::compound_list() {
   auto list = std::make_shared<List>();
   skip_newlines();
   list->line = line_at(pos_);
@@ -227,6 +236,7 @@ NodePtr Parser::compound_list(std::string_view after) {
     list->items.back().line = true;
     skip_newlines();
   }
+  // `if then` and `( )` are errors: a list inside a construct has at least one command.
   if (list->items.empty()) unexpected();
   return list;
 }
@@ -256,6 +266,7 @@ NodePtr Parser::pipeline() {
   bool any = false;
   while (true) {
     std::string_view word = reserved();
+    // `! ! x` is allowed and cancels out.
     if (word == "!") {
       out->negate = !out->negate;
       ++pos_;
@@ -297,6 +308,7 @@ NodePtr Parser::command() {
   std::string_view word = reserved();
   if (word.empty() && context_.expand_aliases()) {
     std::size_t start = pos_;
+    // The text of an alias may begin with an alias, or be a reserved word (alias begin='{').
     while (expand_alias(start)) {
       skip_blanks();
       start = pos_;
@@ -304,6 +316,7 @@ NodePtr Parser::command() {
     word = reserved();
   }
   if (peek() == '(') {
+    // `((` may also open two subshells; arith_command() gives nothing if no `))` closes it.
     if (peek(1) == '(') out = arith_command();
     if (!out) out = subshell();
   } else if (!word.empty() && word != "]]" && word != "time") {
@@ -316,6 +329,7 @@ NodePtr Parser::command() {
 
 NodePtr Parser::compound(std::string_view word) {
   NodePtr out;
+  // Constructs that are open are kept with their line for messages about what is missing at the end.
   open_.emplace_back(std::string(word), line_at(pos_));
   if (word == "if")
     out = if_command();
@@ -345,6 +359,7 @@ NodePtr Parser::compound(std::string_view word) {
     redirects(const_cast<Node&>(*out).redirects);  // still ours alone
     skip_blanks();
     char c = peek();
+    // Behind `fi` or `}` only redirections and separators may stand, not words.
     if (!at_end() && !meta(c) && reserved().empty()) unexpected();
     if (c == '(') unexpected();
   }
@@ -362,9 +377,9 @@ NodePtr Parser::if_command() {
   pos_ += 2;
   while (true) {
     If::Arm arm;
-    arm.condition = compound_list("if");
+    arm.condition = compound_list();
     expect_reserved("then");
-    arm.body = compound_list("then");
+    arm.body = compound_list();
     out->arms.push_back(std::move(arm));
     std::string_view word = reserved();
     if (word == "elif") {
@@ -373,7 +388,7 @@ NodePtr Parser::if_command() {
     }
     if (word == "else") {
       pos_ += 4;
-      out->otherwise = compound_list("else");
+      out->otherwise = compound_list();
     }
     expect_reserved("fi");
     return out;
@@ -382,14 +397,15 @@ NodePtr Parser::if_command() {
 
 NodePtr Parser::do_group() {
   skip_newlines();
+  // `for x in a; { ...; }` is an old form that bash still reads.
   if (reserved() == "{") {
     ++pos_;
-    NodePtr body = compound_list("{");
+    NodePtr body = compound_list();
     expect_reserved("}");
     return body;
   }
   expect_reserved("do");
-  NodePtr body = compound_list("do");
+  NodePtr body = compound_list();
   expect_reserved("done");
   return body;
 }
@@ -405,6 +421,7 @@ NodePtr Parser::for_command(bool select) {
   if (name.raw.empty()) unexpected();
   out->name = name.raw;
   skip_blanks();
+  // `for x; do` goes over the positional parameters; after that ; there can be no `in`.
   bool ended = peek() == ';' && peek(1) != ';';
   if (ended) ++pos_;
   skip_newlines();
@@ -432,6 +449,7 @@ NodePtr Parser::arith_for(int line) {
   out->line = line;
   std::vector<std::pair<std::size_t, std::size_t>> pieces;
   std::size_t from = open + 1;
+  // Semicolons inside parentheses belong to the expression.
   int depth = 0;
   for (std::size_t i = open + 1; i <= close; ++i) {
     char c = src_[i];
@@ -460,8 +478,9 @@ NodePtr Parser::while_command(bool until) {
   auto out = std::make_shared<While>();
   out->line = line_at(pos_);
   out->until = until;
+  // `while` and `until` have the same length.
   pos_ += 5;
-  out->condition = compound_list("while");
+  out->condition = compound_list();
   out->body = do_group();
   return out;
 }
@@ -480,6 +499,7 @@ NodePtr Parser::case_command() {
     if (at_end()) unexpected_end("");
     if (reserved() == "esac") break;
     Case::Arm arm;
+    // The opening parenthesis of a pattern is optional.
     if (peek() == '(') ++pos_;
     while (true) {
       skip_blanks();
@@ -493,7 +513,7 @@ NodePtr Parser::case_command() {
     if (peek() != ')') unexpected();
     ++pos_;
     skip_newlines();
-    if (!at_list_end()) arm.body = compound_list(")");
+    if (!at_list_end()) arm.body = compound_list();
     skip_blanks();
     bool ended = true;
     if (looking_at(";;&"))
@@ -505,6 +525,7 @@ NodePtr Parser::case_command() {
     else
       ended = false;
     out->arms.push_back(std::move(arm));
+    // Only the last arm may go without ;;.
     if (!ended) {
       skip_newlines();
       if (reserved() != "esac") unexpected();
@@ -518,7 +539,7 @@ NodePtr Parser::group() {
   auto out = std::make_shared<Grouped>(NodeKind::group);
   out->line = line_at(pos_);
   ++pos_;
-  out->body = compound_list("{");
+  out->body = compound_list();
   expect_reserved("}");
   return out;
 }
@@ -527,7 +548,7 @@ NodePtr Parser::subshell() {
   auto out = std::make_shared<Grouped>(NodeKind::subshell);
   out->line = line_at(pos_);
   ++pos_;
-  out->body = compound_list("(");
+  out->body = compound_list();
   skip_newlines();
   if (at_end()) unexpected_end("");
   if (peek() != ')') unexpected();
@@ -538,6 +559,7 @@ NodePtr Parser::subshell() {
 
 NodePtr Parser::arith_command() {
   std::size_t close = matching_paren(pos_ + 1);
+  // Two parentheses that are not closed together: the caller reads subshells instead.
   if (close == std::string::npos || close + 1 >= src_.size() || src_[close + 1] != ')') return nullptr;
   auto out = std::make_shared<ArithCommand>();
   out->line = line_at(pos_);
@@ -555,6 +577,7 @@ NodePtr Parser::function_keyword() {
   if (name.raw.empty()) unexpected();
   skip_blanks();
   if (peek() == '(') {
+    // `function f ()` and `function f` are the same; `function f (` opens a body that is a subshell.
     std::size_t save = pos_++;
     skip_blanks();
     if (peek() == ')')
@@ -575,6 +598,7 @@ NodePtr Parser::function_body(std::string name, int line, bool keyword) {
   std::string_view start = reserved();
   bool compound_start =
       peek() == '(' || (!start.empty() && start != "!" && start != "time" && start != "in" && start != "]]");
+  // A body is a compound command: `f() echo` is an error.
   if (!compound_start || start == "function" || start == "coproc") unexpected();
   out->body = command();
   return out;
@@ -588,6 +612,8 @@ NodePtr Parser::coproc() {
   out->name = "COPROC";
   std::string_view start = reserved();
   if (start.empty() && peek() != '(') {
+    // `coproc NAME { ...; }` has a name only before a compound command; in `coproc cat` the word is the
+    // command.
     std::size_t save = pos_;
     Word first = word();
     skip_blanks();
@@ -608,6 +634,7 @@ bool Parser::expand_alias(std::size_t start) {
   std::size_t end = start;
   while (end < src_.size() && !meta(src_[end])) {
     char c = src_[end];
+    // Quoting any part of a word keeps it from being an alias: \ls.
     if (c == '\\' || c == '\'' || c == '"' || c == '$' || c == '`') return false;
     ++end;
   }
@@ -615,6 +642,8 @@ bool Parser::expand_alias(std::size_t start) {
   std::string name = src_.substr(start, end - start);
   const std::string* text = context_.alias(name);
   if (!text) return false;
+  // Positions move when text is inserted before them, distances from the end do not: an alias is remembered
+  // by where its text ends, and is not expanded again within it.
   std::size_t from_end = src_.size() - end;
   for (const auto& [used, limit] : alias_ends_)
     if (used == name && src_.size() - start > limit) return false;
@@ -622,9 +651,11 @@ bool Parser::expand_alias(std::size_t start) {
   held_ += static_cast<std::int64_t>(text->size());
   context_.charge(src_.size() / 16);
   src_.replace(start, end - start, *text);
+  // Lines counted so far may contain the text that was just replaced.
   counted_pos_ = 0;
   counted_lines_ = 0;
   alias_ends_.emplace_back(std::move(name), from_end);
+  // An alias that ends with a blank lets the next word be an alias, too (alias sudo='sudo ').
   alias_next_ = !text->empty() && (text->back() == ' ' || text->back() == '\t');
   alias_next_at_ = src_.size() - from_end;
   return true;
@@ -641,12 +672,12 @@ NodePtr Parser::simple() {
     if (redirect(out->redirects)) continue;
     char c = peek();
     if (meta(c) && !((c == '<' || c == '>') && peek(1) == '(')) break;
+    // The first word of a command was expanded by command(); here are those behind assignments, redirections
+    // and an alias that asks for it.
     if (aliases && ((out->words.empty() && (!out->assigns.empty() || !out->redirects.empty())) ||
                     (alias_next_ && pos_ >= alias_next_at_))) {
-      bool again = alias_next_;
       alias_next_ = false;
       if (expand_alias(pos_)) continue;
-      (void)again;
     }
     if (out->words.empty()) {
       Assign assign;
@@ -657,6 +688,8 @@ NodePtr Parser::simple() {
     } else if (declaration) {
       auto assign = std::make_shared<Assign>();
       std::size_t before = pos_;
+      // Arguments of let are arithmetic; `let a=(1+2)` is read as a list only so that its parenthesis is no
+      // syntax error.
       bool only_lists = literal_text(out->words[0]) == "let";
       if (try_assignment(*assign) && (!only_lists || assign->is_array)) {
         Word holder;
@@ -669,6 +702,7 @@ NodePtr Parser::simple() {
     }
     Word next = word();
     if (next.raw.empty() && next.parts.empty()) break;
+    // name() defines a function only as the first word, and only without quotes or expansions.
     if (out->words.empty() && out->assigns.empty() && out->redirects.empty()) {
       skip_blanks();
       if (peek() == '(') {
@@ -684,6 +718,7 @@ NodePtr Parser::simple() {
     }
     std::string_view text = literal_text(next);
     if (!declaration) {
+      // `command export x=1` is a declaration, too.
       bool wraps = std::all_of(out->words.begin(), out->words.end(), [](const Word& w) {
         std::string_view t = literal_text(w);
         return t == "command";
@@ -726,10 +761,14 @@ class Probe final : public ParserContext {
 bool incomplete(std::string text, const ParserContext& context, std::string& until) {
   until.clear();
   if (text.ends_with("\\\n")) {
+    // An odd number of backslashes before the newline continues the line; an even number are quoted
+    // backslashes.
     std::size_t slashes = 0;
     while (slashes + 1 < text.size() && text[text.size() - 2 - slashes] == '\\') ++slashes;
     if (slashes % 2 == 1) return true;
   }
+  // A here-document without its delimiter is no error of the parser, which takes what is there: the probe is
+  // told.
   Probe probe(context);
   try {
     Parser parser(std::move(text), probe);

@@ -107,7 +107,7 @@ class Parser {
   // parser.cc
   // One function for each construct of the grammar. A null result is an empty list.
   NodePtr list_until_newline();
-  NodePtr compound_list(std::string_view after);
+  NodePtr compound_list();
   NodePtr and_or();
   NodePtr pipeline();
   NodePtr command();

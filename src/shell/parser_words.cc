@@ -63,6 +63,7 @@ std::string decode_ansi(std::string_view text) {
       case 'c':
         if (i < text.size()) {
           char d = text[i++];
+          // \c\\ is control-backslash: bash takes both backslashes.
           if (d == '\\' && i < text.size() && text[i] == '\\') ++i;
           out += static_cast<char>(std::toupper(static_cast<unsigned char>(d)) ^ 0x40);
         }
@@ -75,6 +76,7 @@ std::string decode_ansi(std::string_view text) {
           out += "\\x";
         } else {
           if (braced && at < text.size() && text[at] == '}') ++at;
+          // A NUL cannot be in a shell's string: as in bash, everything from it on is dropped.
           if ((value & 0xFF) == 0) return out;
           out += static_cast<char>(value & 0xFF);
           i = at;
@@ -83,6 +85,7 @@ std::string decode_ansi(std::string_view text) {
       }
       case 'u':
       case 'U': {
+        // As in bash, everything that four bytes can hold is encoded, codes above Unicode's last included.
         long value = read_hex(text, i, c == 'u' ? 4 : 8);
         if (value < 0)
           out += '\\', out += c;
@@ -114,6 +117,7 @@ std::string decode_ansi(std::string_view text) {
 }
 
 void Parser::add_text(std::vector<Part>& out, PartKind kind, std::string_view text) {
+  // Neighbours of one kind become one part, so that expansion walks runs of text and not characters.
   if (!out.empty() && out.back().kind == kind) {
     out.back().text += text;
     return;
@@ -134,6 +138,8 @@ bool Parser::word_part(Word& out, Mode mode, bool pattern) {
         ++pos_;
       } else if (peek(1) == '\n') {
         pos_ += 2;
+        // A continued line leaves nothing in the word; for printing a function back it is noted that nothing
+        // stands there.
         reprint(pos_ - 2, "");
       } else {
         add_text(out.parts, PartKind::quoted, std::string_view(src_).substr(pos_ + 1, 1));
@@ -151,6 +157,7 @@ bool Parser::word_part(Word& out, Mode mode, bool pattern) {
     return true;
   }
   bool glob_prefix = c == '?' || c == '*' || c == '+' || c == '@' || c == '!';
+  // ?(a|b): blanks, | and parentheses inside belong to the pattern. In [[ and case it needs no extglob.
   if (glob_prefix && peek(1) == '(' && (pattern || context_.extglob())) {
     add_text(out.parts, PartKind::literal, std::string_view(src_).substr(pos_, 2));
     pos_ += 2;
@@ -166,6 +173,7 @@ bool Parser::word_part(Word& out, Mode mode, bool pattern) {
     }
     return true;
   }
+  // peek() gives NUL behind the end; a NUL inside the text is an ordinary character.
   if (meta_or_end(c) && !(c == '\0' && !at_end())) return false;
   if (c == '{') out.braces = true;
   add_text(out.parts, PartKind::literal, std::string_view(src_).substr(pos_++, 1));
@@ -211,6 +219,7 @@ void Parser::single_quotes(std::vector<Part>& out) {
   if (end == std::string::npos) unexpected_end("'");
   Part part;
   part.kind = PartKind::quoted;
+  // A part even if it is empty: '' is a word.
   part.text = src_.substr(pos_ + 1, end - pos_ - 1);
   out.push_back(std::move(part));
   pos_ = end + 1;
@@ -234,6 +243,7 @@ void Parser::double_quotes(std::vector<Part>& out) {
   part.kind = PartKind::dquote;
   while (true) {
     if (at_end()) {
+      // bash names the line where the quote was opened.
       pos_ = start;
       unexpected_end("\"");
     }
@@ -246,6 +256,7 @@ void Parser::double_quotes(std::vector<Part>& out) {
         reprint(pos_ - 2, "");
         continue;
       }
+      // Inside double quotes a backslash before anything else stays.
       if (d == '$' || d == '`' || d == '"' || d == '\\') {
         add_text(part.children, PartKind::quoted, std::string_view(src_).substr(pos_ + 1, 1));
       } else {
@@ -278,6 +289,8 @@ void Parser::back_quotes(std::vector<Part>& out, Mode mode) {
     if (c == '`') break;
     if (c == '\\' && pos_ + 1 < src_.size()) {
       char d = src_[pos_ + 1];
+      // One level of backslashes is taken off before the text is read as commands; that is how `` `a \`b\` c`
+      // `` nests.
       if (d == '$' || d == '`' || d == '\\' || (d == '"' && mode == Mode::dquote)) {
         text += d;
         pos_ += 2;
@@ -313,7 +326,7 @@ void Parser::command_sub(std::vector<Part>& out) {
   Part part;
   part.kind = PartKind::command;
   skip_newlines();
-  if (peek() != ')') part.command = compound_list("$(");
+  if (peek() != ')') part.command = compound_list();
   skip_newlines();
   if (at_end()) unexpected_end(")");
   if (peek() != ')') unexpected();
@@ -321,6 +334,7 @@ void Parser::command_sub(std::vector<Part>& out) {
   pending_.insert(pending_.begin(), outer.begin(), outer.end());
   open_.pop_back();
   reprint(start, "$(", part.command, true);
+  // $(< file) reads the file without starting anything: marked here, so that expansion need not look again.
   if (part.command && part.command->kind == NodeKind::list) {
     const auto& list = static_cast<const List&>(*part.command);
     if (list.items.size() == 1 && !list.items[0].background &&
@@ -337,13 +351,14 @@ void Parser::command_sub(std::vector<Part>& out) {
 void Parser::process_sub(std::vector<Part>& out, char direction) {
   Nested nested(*this);
   std::size_t start = pos_;
+  // As in command_sub(): here-documents of the outer line wait.
   auto outer = std::exchange(pending_, {});
   pos_ += 2;
   Part part;
   part.kind = PartKind::process;
   part.direction = direction;
   skip_newlines();
-  if (peek() != ')') part.command = compound_list("<(");
+  if (peek() != ')') part.command = compound_list();
   skip_newlines();
   if (at_end()) unexpected_end(")");
   if (peek() != ')') unexpected();
@@ -358,6 +373,8 @@ std::size_t Parser::matching_paren(std::size_t open) const {
   int depth = 0;
   for (std::size_t i = open; i < src_.size(); ++i) {
     char c = src_[i];
+    // The text is scanned here and parsed afterwards; charge() below makes nesting, which scans it again at
+    // every level, cost steps.
     if (c == '\\') {
       ++i;
     } else if (c == '\'') {
@@ -379,6 +396,8 @@ std::size_t Parser::matching_paren(std::size_t open) const {
   return std::string::npos;
 }
 
+// Text in which only $, ` and backslashes mean something: arithmetic and the bodies of here-documents.
+// Arithmetic takes double quotes off as well.
 Word Parser::text_word(std::size_t from, std::size_t to, Mode mode) {
   Parser inner(src_.substr(from, to - from), context_, line_at(from), depth_);
   Word out;
@@ -414,6 +433,7 @@ Word Parser::parse_text(std::string text, const ParserContext& context, int line
   return parser.text_word(0, parser.src_.size(), Mode::here);
 }
 
+// Metacharacters are literal here: the text is one word whatever it holds.
 Word Parser::parse_word_text(std::string text, const ParserContext& context, int line) {
   Parser parser(std::move(text), context, line);
   Word out;
@@ -427,6 +447,7 @@ Word Parser::parse_word_text(std::string text, const ParserContext& context, int
 
 std::shared_ptr<const ArithText> Parser::make_arith(Word word) {
   auto arith = std::make_shared<ArithText>();
+  // An expression without expansions is the same each time: its tree is made once and kept.
   arith->constant = true;
   for (const Part& part : word.parts) {
     if (part.kind == PartKind::literal || part.kind == PartKind::quoted)
@@ -440,6 +461,7 @@ std::shared_ptr<const ArithText> Parser::make_arith(Word word) {
 
 bool Parser::arith_sub(std::vector<Part>& out) {
   std::size_t inner = matching_paren(pos_ + 2);
+  // $((...) ...) is a command substitution that begins with a subshell.
   if (inner == std::string::npos || inner + 1 >= src_.size() || src_[inner + 1] != ')') return false;
   Nested nested(*this);
   Part part;
@@ -451,6 +473,7 @@ bool Parser::arith_sub(std::vector<Part>& out) {
 }
 
 void Parser::dollar(std::vector<Part>& out, Mode mode) {
+  // A line may be continued between $ and what follows it.
   while (peek(1) == '\\' && peek(2) == '\n') src_.erase(pos_ + 1, 2);
   char c = peek(1);
   if (c == '(') {
@@ -460,10 +483,12 @@ void Parser::dollar(std::vector<Part>& out, Mode mode) {
   if (c == '{') return brace_param(out, mode);
   if (c == '\'' && mode == Mode::plain) return ansi_quotes(out);
   if (c == '"' && mode == Mode::plain) {
+    // $"..." asks for a translation; there are none, and the $ is not printed back.
     ++pos_;
     reprint(pos_ - 1, "");
     return double_quotes(out);
   }
+  // $[1+2], the form of arithmetic before $((1+2)).
   if (c == '[') {
     std::size_t end = find_subscript_end(pos_ + 1);
     if (end != std::string::npos) {
@@ -486,6 +511,7 @@ void Parser::dollar(std::vector<Part>& out, Mode mode) {
     param->name = std::string(1, c);
     pos_ += 2;
   } else {
+    // A $ before nothing that could be a name stands for itself.
     add_text(out, mode == Mode::plain ? PartKind::literal : PartKind::quoted, "$");
     ++pos_;
     return;

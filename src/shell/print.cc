@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "shell/quoting.h"
+#include "shell/reserved_words.h"
 #include "shell/runner.h"
 #include "shell/stack.h"
 
@@ -12,6 +13,8 @@ namespace {
 
 // What stands before a command, and the |& behind it.
 struct Prefix {
+  // `time` and `!` stand before the whole command, behind the indentation, wherever in the tree they were
+  // found.
   bool timed = false, posix = false, negate = false;
   bool both = false;
 };
@@ -27,20 +30,13 @@ class Printer {
 
   // What `declare -f` shows.
   void function(const std::string& name, const FunctionDef& definition) {
-    if (is_reserved(name)) out += "function ";
+    if (is_reserved_word(name)) out += "function ";
     if (!name.empty()) out += name + " ";
     out += "() \n";
     braced_body(*definition.body);
   }
 
  private:
-  static bool is_reserved(std::string_view name) {
-    static constexpr std::string_view words[] = {
-        "if", "then", "else",     "elif",   "fi", "case", "esac", "for", "select", "while", "until",
-        "do", "done", "function", "coproc", "in", "time", "{",    "}",   "!",      "[[",    "]]"};
-    return std::find(std::begin(words), std::end(words), name) != std::end(words);
-  }
-
   // Nested deeper than can be shown: the text ends there.
   bool deep() {
     if (stack_left_here() >= stack_reserve) return false;
@@ -54,6 +50,7 @@ class Printer {
     indent();
     out += text;
   }
+  // Behind & and behind the body of a here-document the command has ended already.
   void semicolon() {
     if (!out.empty() && (out.back() == '&' || out.back() == '\n')) return;
     out += ';';
@@ -98,6 +95,8 @@ class Printer {
     if (deep()) return;
     if (node.kind == NodeKind::list) {
       const auto& items = static_cast<const List&>(node).items;
+      // A connection of one part is that part: it must not count as a connection, which would hold back
+      // here-documents.
       if (items.size() == 1 && !items[0].background) return make(*items[0].command, prefix);
     } else if (node.kind == NodeKind::and_or && static_cast<const AndOr&>(node).rest.empty()) {
       return make(*static_cast<const AndOr&>(node).first, prefix);
@@ -108,6 +107,8 @@ class Printer {
       prefix.negate ^= pipe.negate;
       if (pipe.stages.size() == 1) return make(*pipe.stages[0], prefix);
     }
+    // Whoever has begun the line already asks by ++skip_indent_ that the next command does not begin it
+    // again.
     if (skip_indent_ > 0)
       --skip_indent_;
     else
@@ -150,6 +151,7 @@ class Printer {
       was_here_doc_ = false;
     else
       out += line ? '\n' : ';';
+    // Inside a function every command has a line of its own; elsewhere a list stays on one.
     if (inside_function_ > 0) {
       out += '\n';
       return;
@@ -198,6 +200,7 @@ class Printer {
     }
     std::size_t at = 0;
     for (const Reprint& piece : *word.reprints) {
+      // Pieces inside a piece that is printed as a whole are covered by it.
       if (piece.begin < at || piece.end > word.raw.size()) continue;
       out.append(word.raw, at, piece.begin - at);
       out += piece.text;
@@ -210,6 +213,7 @@ class Printer {
 
   void substitution(const Node& command) {
     if (deep()) return;
+    // bash starts anew inside a substitution: no indentation, no function around it.
     Printer inner(true);
     inner.command(command);
     if (inner.out.starts_with('(')) out += ' ';  // not to be taken for arithmetic
@@ -245,6 +249,7 @@ class Printer {
 
   void redirects(const Node& node, bool both) {
     if (node.redirects.empty() && !both) return;
+    // A command that is only a redirection has nothing before it to be separated from.
     if (node.kind != NodeKind::simple || !static_cast<const SimpleCommand&>(node).words.empty() ||
         !static_cast<const SimpleCommand&>(node).assigns.empty())
       out += ' ';
@@ -290,6 +295,8 @@ class Printer {
         std::string_view target = redirect.target.raw;
         bool close = target == "-";
         std::string_view digits = target.ends_with('-') ? target.substr(0, target.size() - 1) : target;
+        // bash prints the descriptor before >&2 and >&2- always (1>&2), before a word only if it is not the
+        // usual one.
         bool number = target.ends_with('-') ||
                       (!digits.empty() && digits.find_first_not_of("0123456789") == std::string_view::npos);
         int usual = in ? 0 : 1;
@@ -429,6 +436,7 @@ class Printer {
     newline("done");
   }
 
+  // An empty section of for ((;;)) is printed as 1, as bash does.
   static std::string section(const ArithText& part) {
     const std::string& text = part.word.raw;
     std::size_t begin = text.find_first_not_of(" \t\n");
@@ -447,6 +455,7 @@ class Printer {
     if (more || branch.otherwise) {
       semicolon();
       newline("else\n");
+      // `elif` is printed as an `else` with an `if` in it: bash's tree has no other form.
       if (more) {
         ++level_;
         indent();
@@ -483,6 +492,7 @@ class Printer {
     if (node.kind == Kind::not_) return condition(*node.a, !negate);
     if (negate) out += "! ";
     switch (node.kind) {
+      // [[ x ]] is [[ -n x ]].
       case Kind::word:
       case Kind::unary:
         out += node.kind == Kind::word ? "-n " : node.op + " ";

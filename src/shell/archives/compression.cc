@@ -40,7 +40,7 @@ Result<std::string> inflate_gzip(Invocation& call, std::string_view data) {
   std::string out;
   if (data.size() < 2 || static_cast<unsigned char>(data[0]) != 0x1f ||
       static_cast<unsigned char>(data[1]) != 0x8b)
-    return fail(Code::invalid_argument, "not in gzip format");
+    return fail(Code::unsupported, "not in gzip format");
   std::string_view rest = data;
   while (!rest.empty()) {
     if (rest.size() < 2 || static_cast<unsigned char>(rest[0]) != 0x1f ||
@@ -147,7 +147,7 @@ Result<std::string> inflate_bzip2(Invocation& call, std::string_view data) {
   std::string_view rest = data;
   for (bool first = true; !rest.empty(); first = false) {
     if (!rest.starts_with("BZh")) {
-      if (first) return fail(Code::invalid_argument, "not in bzip2 format");
+      if (first) return fail(Code::unsupported, "not in bzip2 format");
       break;  // trailing garbage
     }
     bz_stream z{};

@@ -8,6 +8,7 @@
 #include "shell/command_table.h"
 #include "shell/pattern.h"
 #include "shell/quoting.h"
+#include "shell/reserved_words.h"
 
 namespace atl::shell::builtins {
 
@@ -180,10 +181,7 @@ bool action(ShellRunner& shell, const std::string& name, const std::string& word
   } else if (name == "builtin" || name == "enabled") {
     for (const Builtin* row : all_builtins()) found.emplace_back(row->name);
   } else if (name == "keyword") {
-    for (const char* one :
-         {"if", "then", "else", "elif",     "fi",   "case", "esac", "for", "select", "while", "until",
-          "do", "done", "in",   "function", "time", "{",    "}",    "!",   "[[",     "]]",    "coproc"})
-      found.emplace_back(one);
+    for (std::string_view one : reserved_words) found.emplace_back(one);
   } else if (name == "function") {
     for (const auto& [key, function] : *shell.names().functions()) found.push_back(key);
   } else if (name == "variable") {
@@ -195,10 +193,7 @@ bool action(ShellRunner& shell, const std::string& name, const std::string& word
       if (variable.is_array()) found.push_back(key);
     std::sort(found.begin(), found.end());
   } else if (name == "command") {
-    for (const char* one :
-         {"if", "then", "else", "elif",     "fi",   "case", "esac", "for", "select", "while", "until",
-          "do", "done", "in",   "function", "time", "{",    "}",    "!",   "[[",     "]]",    "coproc"})
-      found.emplace_back(one);
+    for (std::string_view one : reserved_words) found.emplace_back(one);
     for (const auto& [key, text] : *shell.names().aliases()) found.push_back(key);
     for (const auto& [key, function] : *shell.names().functions()) found.push_back(key);
     for (const Builtin* row : all_builtins()) found.emplace_back(row->name);

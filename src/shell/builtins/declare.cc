@@ -41,12 +41,11 @@ std::uint16_t attribute(char letter) {
   }
 }
 
-std::string function_line(const std::string& name, const Function& function, bool flags_always) {
+std::string function_line(const std::string& name, const Function& function) {
   std::string flags = "f";
   if (function.readonly) flags += 'r';
   if (function.traced) flags += 't';
   if (function.exported) flags += 'x';
-  (void)flags_always;
   return fmt::format("declare -{} {}\n", flags, name);
 }
 
@@ -61,7 +60,7 @@ int print_functions(ShellRunner& shell, const Request& request, const Args& name
       if (!wanted(function)) continue;
       if (!request.function_names) out += print_function(name, *function.definition) + "\n";
       if (request.function_names || function.exported || function.readonly || function.traced)
-        out += function_line(name, function, true);
+        out += function_line(name, function);
     }
   }
   for (const std::string& name : names) {
@@ -75,11 +74,10 @@ int print_functions(ShellRunner& shell, const Request& request, const Args& name
       if (shell.option(Shopt::extdebug))
         out += fmt::format("{} {} {}\n", name, function->definition->line, function->source);
       else
-        out += request.print ? function_line(name, *function, false) : name + "\n";
+        out += request.print ? function_line(name, *function) : name + "\n";
     } else {
       out += print_function(name, *function->definition) + "\n";
-      if (function->exported || function->readonly || function->traced)
-        out += function_line(name, *function, false);
+      if (function->exported || function->readonly || function->traced) out += function_line(name, *function);
     }
   }
   return shell.print(out, request.who) ? status : 1;
@@ -136,6 +134,7 @@ int print_variables(ShellRunner& shell, const Request& request, const Args& name
         out += print_function(name, *function.definition) + "\n";
   }
   for (const std::string& name : names) {
+    // References are shown as what they are, not followed.
     const Variable* variable = shell.variables().find(name);
     std::optional<Variable> computed;
     if (!variable && (computed = computed_variable(shell, name))) variable = &*computed;
@@ -164,6 +163,7 @@ bool split_target(const std::string& text, Target& out) {
   while (at < text.size() && (std::isalnum(static_cast<unsigned char>(text[at])) || text[at] == '_')) ++at;
   out.name = text.substr(0, at);
   if (!is_name(out.name)) return false;
+  // Brackets nest: a[b[1]]=x.
   if (at < text.size() && text[at] == '[') {
     int depth = 0;
     std::size_t end = at;
@@ -188,6 +188,7 @@ bool set_nameref(ShellRunner& shell, const Request& request, const Target& targe
   std::string value = target.value;
   std::string base = value.substr(0, value.find('['));
   const Variable* old = shell.variables().find(target.name);
+  // declare -n x without a value: what x holds becomes the name it refers to.
   if (!target.has_value && old && old->set && !old->is_array())
     value = old->value, base = value.substr(0, value.find('['));
   if ((target.has_value || !value.empty()) && !is_name(base)) {
@@ -198,7 +199,8 @@ bool set_nameref(ShellRunner& shell, const Request& request, const Target& targe
     shell.error(fmt::format("{}: {}: reference variable cannot be an array", request.who, target.name));
     return false;
   }
-  if (base == target.name && (target.has_value)) {
+  // In a function `declare -n x=x` may mean the caller's x, so bash only warns; outside it can mean nothing.
+  if (base == target.name && target.has_value) {
     bool inside = false;
     for (const auto& frame : shell.calls().frames) inside = inside || frame->function;
     if (!inside || request.global) {
@@ -223,7 +225,6 @@ bool convert_shape(ShellRunner& shell, const Request& request, Variable& variabl
   if ((request.on & attr::array) && !variable.is_array()) {
     if (variable.set) variable.array.edit()[0] = variable.value;
     variable.value.clear();
-    variable.set = variable.set && true;
   }
   if ((request.on & attr::assoc) && !variable.is_array()) {
     if (variable.set) variable.assoc.edit().set("0", variable.value);
@@ -254,13 +255,29 @@ bool assign_target(ShellRunner& shell, const std::string& name, const Target& ta
 std::uint16_t apply_attributes(ShellRunner& shell, const Request& effective, const Target& target,
                                Variable& variable) {
   auto clear = [&](unsigned bits) { variable.attrs &= static_cast<std::uint16_t>(~bits); };
+  // The last of -u, -l and -c wins.
   if (effective.on & attr::upper) clear(attr::lower | attr::capital);
   if (effective.on & attr::lower) clear(attr::upper | attr::capital);
   variable.attrs |= effective.on & static_cast<std::uint16_t>(~(attr::readonly | attr::nameref));
   clear(effective.off);
   if (shell.option(Opt::allexport) && target.has_value && !variable.is_array())
     variable.attrs |= attr::exported;
+  // readonly x=1 must assign before it protects; a reference would assign to what it refers to.
   return effective.on & (attr::readonly | attr::nameref);
+}
+
+// What bash refuses whatever else the declaration says. False after a message.
+bool may_declare(ShellRunner& shell, const Request& request, const Target& target, const Variable& variable,
+                 const std::string& name) {
+  if (variable.is(attr::readonly) && (target.has_value || (request.off & attr::readonly))) {
+    shell.error(fmt::format("{}: {}: readonly variable", request.who, name));
+    return false;
+  }
+  if ((request.off & (attr::array | attr::assoc)) && variable.is_array()) {
+    shell.error(fmt::format("{}: {}: cannot destroy array variables in this way", request.who, name));
+    return false;
+  }
+  return true;
 }
 
 bool declare_one(ShellRunner& shell, const Request& request, const std::string& text, const Assign* literal) {
@@ -311,8 +328,10 @@ bool declare_one(ShellRunner& shell, const Request& request, const std::string& 
   const Variable* existing = shell.variables().find(name);
   std::vector<ArrayItem> items;
   bool list = literal && literal->is_array && !target.indexed && !(request.on & attr::nameref);
+  // Expanded before the local hides what the items may name: local x=("${x[@]}").
   if (list && make_local) items = shell.variables().expand_items(literal->items, request.on & attr::assoc);
   if (make_local) {
+    // bash lets no local hide a read-only variable.
     if (existing && existing->is(attr::readonly) && !shell.variables().is_local(name)) {
       shell.error(fmt::format("{}: {}: readonly variable", request.who, name));
       return false;
@@ -325,18 +344,12 @@ bool declare_one(ShellRunner& shell, const Request& request, const std::string& 
     variable = &shell.variables().at(name);
     variable->special = name == "IFS";
   }
-  bool was_readonly = variable->is(attr::readonly);
-  if (was_readonly && (target.has_value || (request.off & attr::readonly))) {
-    shell.error(fmt::format("{}: {}: readonly variable", request.who, name));
-    put_back();
-    return false;
-  }
-  if ((request.off & (attr::array | attr::assoc)) && variable->is_array()) {
-    shell.error(fmt::format("{}: {}: cannot destroy array variables in this way", request.who, name));
+  if (!may_declare(shell, request, target, *variable, name)) {
     put_back();
     return false;
   }
   Request effective = request;
+  // A list or a subscript makes an array, even without -a.
   if (literal && literal->is_array && !(effective.on & attr::assoc) && !variable->is(attr::assoc))
     effective.on |= attr::array;
   if (target.indexed && !variable->is(attr::assoc) && !(effective.on & attr::assoc))
@@ -371,6 +384,7 @@ int run(ShellRunner& shell, const Args& args, Request request) {
       ++at;
       break;
     }
+    // `local -`: options that the function sets end with it.
     if (option == "-" && request.only_local) {
       shell.variables().save_local_options();
       continue;
@@ -404,6 +418,7 @@ int run(ShellRunner& shell, const Args& args, Request request) {
       shell.error(fmt::format("{}: {}: cannot convert indexed to associative array", request.who, name));
     return 1;
   }
+  // bash ignores -n beside -a or -A.
   if (request.on & (attr::array | attr::assoc)) request.on &= static_cast<std::uint16_t>(~attr::nameref);
   std::vector<const Assign*> assigns = shell.executor().take_argument_assigns();
   Args names(args.begin() + static_cast<std::ptrdiff_t>(at), args.end());
@@ -413,7 +428,7 @@ int run(ShellRunner& shell, const Args& args, Request request) {
     return print_functions(shell, request, names);
   }
   if (names.empty()) {
-    if (request.only_local && request.local == false) return 1;
+    if (request.only_local && !request.local) return 1;
     return print_variables(shell, request, names);
   }
   if (request.print && request.who != "export" && request.who != "readonly")
@@ -491,6 +506,8 @@ int unset(ShellRunner& shell, const Args& args) {
       continue;
     }
     if (!is_name(name) || (bracket != std::string::npos && text.back() != ']')) {
+      // Without -v and -f a name that is no variable's may be a function's, which may be called almost
+      // anything.
       if (!variables && shell.names().find_function(text)) {
         if (!shell.names().unset_function(text)) status = 1;
         continue;

@@ -7,18 +7,11 @@
 #include "shell/command_table.h"
 #include "shell/pattern.h"
 #include "shell/quoting.h"
+#include "shell/reserved_words.h"
 
 namespace atl::shell::builtins {
 
 namespace {
-
-bool is_keyword(std::string_view name) {
-  for (std::string_view word :
-       {"!",   "[[",       "]]", "case", "coproc", "do",   "done", "elif",  "else",  "esac", "fi",
-        "for", "function", "if", "in",   "select", "then", "time", "until", "while", "{",    "}"})
-    if (word == name) return true;
-  return false;
-}
 
 // Where a name leads as a program, or empty.
 std::string program_path(ShellRunner& shell, const std::string& name, bool use_default = false) {
@@ -26,6 +19,7 @@ std::string program_path(ShellRunner& shell, const std::string& name, bool use_d
     auto path = shell.descriptors().path_of(name);
     auto stat = path ? shell.machine().fs.find(*path) : std::nullopt;
     if (stat && stat->is_file() && shell.descriptors().permitted(*stat, 1)) return name;
+    // Commands of the table need no file.
     if (!stat && (name.starts_with("/bin/") || name.starts_with("/usr/bin/")) &&
         find_command(name.substr(name.rfind('/') + 1)))
       return name;
@@ -43,6 +37,7 @@ std::vector<std::string> all_paths(ShellRunner& shell, const std::string& name) 
     std::size_t colon = path.find(':', from);
     std::string directory = path.substr(from, colon == std::string::npos ? colon : colon - from);
     from = colon == std::string::npos ? path.size() + 1 : colon + 1;
+    // An empty entry of PATH is the working directory.
     std::string full = directory.empty() ? "./" + name : directory + "/" + name;
     if (!program_path(shell, full).empty()) out.push_back(full);
   }
@@ -66,7 +61,7 @@ bool describe_name(ShellRunner& shell, const std::string& name, const TypeOption
       say("alias", fmt::format("{} is aliased to `{}'", name, *text));
       if (!options.all) return true;
     }
-    if (is_keyword(name)) {
+    if (is_reserved_word(name)) {
       say("keyword", fmt::format("{} is a shell keyword", name));
       if (!options.all) return true;
     }
@@ -127,6 +122,7 @@ int type(ShellRunner& shell, const Args& args) {
     if (describe_name(shell, args[at], wanted, out)) continue;
     status = 1;
     if (!wanted.word && !wanted.path_only && !wanted.force_path) {
+      // What was found so far goes out before the message, so that both streams together read in order.
       shell.print(out, "type");
       out.clear();
       shell.error(fmt::format("type: {}: not found", args[at]));
@@ -169,8 +165,9 @@ int command(ShellRunner& shell, const Args& args) {
     }
     if (const std::string* text = shell.option(Shopt::expand_aliases) ? shell.names().alias(name) : nullptr)
       out += fmt::format("alias {}={}\n", name, quote_single(*text));
-    else if (is_keyword(name) || shell.names().find_function(name) ||
+    else if (is_reserved_word(name) || shell.names().find_function(name) ||
              shell.names().find_enabled_builtin(name))
+      // command -v prints names of the shell as they are and programs by their path.
       out += name + "\n";
     else if (std::string path = program_path(shell, name, use_default); !path.empty())
       out += path + "\n";
@@ -247,6 +244,7 @@ int hash(ShellRunner& shell, const Args& args) {
     }
     std::string where = path.empty() ? program_path(shell, name) : path;
     if ((find_builtin(name) && path.empty()) || name.find('/') != std::string::npos) continue;
+    // An entry that leads nowhere any more does not survive a failed search.
     if (path.empty()) shell.names().hashed().edit().erase(name);
     if (where.empty()) {
       shell.error(fmt::format("hash: {}: not found", name));
@@ -358,11 +356,10 @@ int unalias(ShellRunner& shell, const Args& args) {
 
 int help(ShellRunner& shell, const Args& args) {
   std::string out;
-  bool brief = false, summary = false;
+  bool summary = false;
   OptionReader options(shell, args, "sdm");
   while (char letter = options.next()) {
     switch (letter) {
-      case 's': brief = true; break;
       case 'd': summary = true; break;
       default: break;
     }
@@ -393,7 +390,6 @@ int help(ShellRunner& shell, const Args& args) {
       any = true;
       out += fmt::format("{}: {}\n", row->name, row->summary);
     }
-    (void)brief;
     if (!any) {
       shell.error(
           fmt::format("help: no help topics match `{}'.  Try `help help' or `man -k {}' or `info {}'.",

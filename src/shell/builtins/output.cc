@@ -58,6 +58,7 @@ bool escapes(std::string_view text, std::string& out, bool printf_b, bool format
       case '5':
       case '6':
       case '7': {
+        // echo -e knows octal numbers only with a leading 0, %b and printf's format also without.
         if (!printf_b && c != '0') {
           out += '\\', out += c;
           break;
@@ -117,6 +118,7 @@ class Printf {
   Printf(ShellRunner& shell, const std::string& format, Args values)
       : shell_(shell), format_(format), values_(std::move(values)) {}
 
+  // The format is used again and again until all arguments are used up; one that takes none is used once.
   int run(std::string& out) {
     do {
       consumed_ = false;
@@ -135,13 +137,10 @@ class Printf {
     return next_ < values_.size() ? values_[next_++] : std::string();
   }
 
-  std::int64_t integer(bool& present) {
-    present = next_ < values_.size();
+  std::int64_t integer() {
     std::string text = value();
-    if (text.empty()) {
-      if (present && false) status_ = 1;
-      return 0;
-    }
+    if (text.empty()) return 0;
+    // 'A is the code of the letter A.
     if (text[0] == '"' || text[0] == '\'') {
       if (text.size() == 1) return 0;
       std::string_view rest = std::string_view(text).substr(1);
@@ -151,7 +150,9 @@ class Printf {
     errno = 0;
     char* end = nullptr;
     const char* begin = text.c_str();
+    // Base 0: 0x and leading zeros are understood as in C.
     long long result = std::strtoll(begin, &end, 0);
+    // %u and %x take the upper half of 64 bits as well.
     if (errno == ERANGE) {
       errno = 0;
       unsigned long long large = std::strtoull(begin, &end, 0);
@@ -160,7 +161,6 @@ class Printf {
         status_ = 1;
         return text[0] == '-' ? INT64_MIN : INT64_MAX;
       }
-      unsigned_ = true;
       if (!want_unsigned_) {
         shell_.error(fmt::format("printf: warning: {}: Numerical result out of range", text));
         status_ = 1;
@@ -197,9 +197,8 @@ class Printf {
     for (std::size_t i = 0; i < format_.size(); ++i) {
       char c = format_[i];
       if (c == '\\') {
-        std::size_t end = i + 1;
+        std::size_t end = escape_end(i);
         std::string piece;
-        end = escape_end(i);
         if (format_.compare(i, 2, "\\c") == 0) return false;
         if (!escapes(std::string_view(format_).substr(i, end - i), piece, true, true)) return false;
         out += piece;
@@ -243,14 +242,14 @@ class Printf {
     auto number = [&](std::int64_t& into) {
       if (i < format_.size() && format_[i] == '*') {
         ++i;
-        bool present;
-        into = integer(present);
+        into = integer();
         return;
       }
       into = 0;
       bool negative = i < format_.size() && format_[i] == '-';
       if (negative) ++i;
       while (i < format_.size() && std::isdigit(static_cast<unsigned char>(format_[i])))
+        // Capped far above every limit, so that no number of digits overflows.
         into = std::min<std::int64_t>(into * 10 + format_[i++] - '0', 1LL << 40);
       if (negative) into = -1;
     };
@@ -259,14 +258,13 @@ class Printf {
       ++i;
       number(spec.precision);
     }
+    // A width is memory: %1000000000d must not get it before the limit is asked.
     if (std::abs(spec.width) > 1'000'000'000 || spec.precision > 1'000'000'000 ||
         static_cast<std::uint64_t>(std::abs(spec.width)) > shell_.machine().limits.expansion_bytes ||
         (spec.precision > 0 &&
          static_cast<std::uint64_t>(spec.precision) > shell_.machine().limits.expansion_bytes))
       shell_.machine().stop_limit(Limit::expansion_bytes);
-    while (i < format_.size() && std::string_view("hlLqjzt").find(format_[i]) != std::string_view::npos &&
-           !(format_[i] == 'q' && true))
-      ++i;
+    while (i < format_.size() && std::string_view("hlLjzt").find(format_[i]) != std::string_view::npos) ++i;
     if (i >= format_.size()) {
       shell_.error(fmt::format("printf: `{}': missing format character", format_.substr(begin)));
       status_ = 1;
@@ -291,6 +289,7 @@ class Printf {
       case 'Q': {
         std::string text = value();
         if (c == 'Q' && spec.precision >= 0) text = text.substr(0, static_cast<std::size_t>(spec.precision));
+        // %q cuts the quoted text at the precision, %Q the text before it is quoted.
         text = quote_backslash(text);
         if (c == 'q' && spec.precision >= 0) text = text.substr(0, static_cast<std::size_t>(spec.precision));
         out += pad(text, spec, text.size());
@@ -330,9 +329,8 @@ class Printf {
   }
 
   std::string whole(const Spec& spec, char c) {
-    bool present;
     want_unsigned_ = c != 'd' && c != 'i';
-    std::int64_t number = integer(present);
+    std::int64_t number = integer();
     std::string format = "%" + spec.flags;
     format += "*";
     if (spec.precision >= 0) format += ".*";
@@ -355,6 +353,7 @@ class Printf {
     auto width = static_cast<int>(spec.width);
     auto precision = static_cast<int>(spec.precision);
     std::string out(256, '\0');
+    // The first round tells how long the text is, if the buffer does not do.
     for (int round = 0; round < 2; ++round) {
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
@@ -381,12 +380,12 @@ class Printf {
     std::string format = format_.substr(i + 1, close - i - 1);
     i = close + 1;
     if (format.empty()) format = "%X";
-    bool present;
     std::int64_t when = -1;
     if (next_ < values_.size())
-      when = integer(present);
+      when = integer();
     else
       consumed_ = true;
+    // -1 is now, -2 the start of the shell; here they are the same.
     if (when == -1 || when == -2) when = unix_micros(shell_.machine().clock.now()) / 1'000'000;
     std::string text = format_time(format, Moment::at(when), shell_.variables().zone());
     out += pad(text, spec, text.size());
@@ -398,7 +397,6 @@ class Printf {
   Args values_;
   std::size_t next_ = 0;
   bool consumed_ = false;
-  bool unsigned_ = false;
   bool want_unsigned_ = false;
   int status_ = 0;
 };
@@ -410,6 +408,7 @@ int echo(ShellRunner& shell, const Args& args) {
   std::size_t at = 1;
   if (!(shell.option(Opt::posix) && escape)) {
     for (; at < args.size() && args[at].size() > 1 && args[at][0] == '-'; ++at) {
+      // -nx is text: an option has only letters that echo knows.
       if (args[at].find_first_not_of("neE", 1) != std::string::npos) break;
       for (char c : args[at].substr(1)) {
         if (c == 'n')

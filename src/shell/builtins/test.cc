@@ -10,6 +10,7 @@ bool test_unary(ShellRunner& shell, char op, const std::string& operand) {
   switch (op) {
     case 'n': return !operand.empty();
     case 'z': return operand.empty();
+    // A variable that is set but empty counts.
     case 'v': return shell.variables().is_set(operand);
     case 'R': {
       const Variable* variable = shell.variables().find(operand);
@@ -29,6 +30,7 @@ bool test_unary(ShellRunner& shell, char op, const std::string& operand) {
     default: break;
   }
   if (operand.empty()) return false;
+  // Devices and descriptors are the shell's own, not files of the filesystem.
   std::string full = operand.starts_with('/') ? operand : shell.descriptors().cwd().str() + "/" + operand;
   if (full.starts_with("/dev/")) {
     bool known = is_device(full) || full == "/dev/stdin" || full == "/dev/stdout" || full == "/dev/stderr";
@@ -51,6 +53,7 @@ bool test_unary(ShellRunner& shell, char op, const std::string& operand) {
   }
   auto stat = shell.machine().fs.find(*path);
   if (!stat) return false;
+  // A slash at the end asks for a directory, as the kernel reads it.
   if (operand.size() > 1 && operand.back() == '/' && !stat->is_directory()) return false;
   switch (op) {
     case 'a':
@@ -58,6 +61,7 @@ bool test_unary(ShellRunner& shell, char op, const std::string& operand) {
     case 'f': return stat->is_file();
     case 'd': return stat->is_directory();
     case 'p': return stat->type == vfs::Type::fifo;
+    // On real filesystems a directory has a size.
     case 's': return stat->is_directory() || stat->size > 0;
     case 'r': return shell.descriptors().permitted(*stat, 4);
     case 'w': return shell.descriptors().permitted(*stat, 2);
@@ -79,6 +83,7 @@ bool test_files(ShellRunner& shell, std::string_view op, const std::string& left
   };
   auto a = find(left), b = find(right);
   if (op == "-ef") return a && b && a->inode == b->inode;
+  // A file that exists is newer than one that does not, as in bash.
   if (op == "-nt") return a && (!b || a->modified > b->modified);
   return b && (!a || a->modified < b->modified);
 }
@@ -114,6 +119,8 @@ class Tester {
     return false;
   }
 
+  // POSIX decides by the number of arguments up to four, so that operands which look like operators stay
+  // operands: test ! = ! compares.
   bool by_count() {
     switch (args_.size()) {
       case 0: return false;

@@ -73,6 +73,7 @@ class Table {
 
  private:
   Row cut(std::string_view line) const {
+    // Without -s any run of blanks separates; with it every character does, so cells may be empty.
     bool greedy = s_.separators.empty();
     std::string_view set = greedy ? std::string_view(" \t") : std::string_view(s_.separators);
     Row cells;
@@ -82,6 +83,7 @@ class Table {
         if (start == std::string_view::npos) break;
         line.remove_prefix(start);
       }
+      // -l: the last column takes the rest of the line, separators and all.
       bool rest = s_.columns_max && cells.size() + 1 == s_.columns_max;
       std::size_t end = rest ? std::string_view::npos : line.find_first_of(set);
       cells.emplace_back(line.substr(0, end));
@@ -105,6 +107,7 @@ class Table {
     if (list.empty()) return true;
     std::vector<std::size_t> front;
     for (const std::string& text : split_list(list)) {
+      // -H -: every column without a name.
       if (text == "-" && !first) {
         std::erase_if(order_,
                       [&](std::size_t i) { return i >= s_.headings.size() || s_.headings[i].empty(); });
@@ -196,6 +199,7 @@ class Table {
 void fill(Invocation& call, const Settings& s, const std::vector<std::string>& lines, Sink& out) {
   std::size_t longest = 0;
   for (const std::string& line : lines) longest = std::max(longest, display_width(line));
+  // Columns begin at tab stops, because they are filled up with tabs.
   std::size_t cell = (longest + 8) / 8 * 8;
   std::size_t columns =
       std::max<std::size_t>(1, static_cast<std::size_t>(s.width) / std::max<std::size_t>(cell, 1));

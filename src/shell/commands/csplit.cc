@@ -120,6 +120,7 @@ class Splitter {
     bool good = true;
     try {
       split(patterns);
+      // An error takes back what was made, unless -k.
     } catch (const Failed&) {
       good = false;
       if (open_) close();
@@ -214,6 +215,7 @@ bool Splitter::at_regex(const Pattern& pattern, std::uint64_t repetition) {
     call_.charge(line.size());
     Regex::Span span;
     if (pattern.regex->search(line, 0, span)) break;
+    // With a negative offset lines are held back: the piece may have to end before the match.
     if (pattern.offset >= 0) pass(pattern.skips);
   }
   std::int64_t target =
@@ -222,6 +224,7 @@ bool Splitter::at_regex(const Pattern& pattern, std::uint64_t repetition) {
   while (static_cast<std::int64_t>(next_) + 1 < target)
     if (!pass(pattern.skips)) stop("line number out of range", pattern, 0);
   if (!pattern.skips) close();
+  // The next search begins behind what the offset has passed.
   if (pattern.offset > 0) current_ = static_cast<std::uint64_t>(target);
   if (r_.suppress_matched) pass(true);
   return true;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/bytes.h"
 #include "shell/archives/compression.h"
 #include "shell/arguments/command_line.h"
 #include "shell/command.h"
@@ -173,6 +174,7 @@ int Curl::add_data(int id, const std::string& value) {
     auto content = file_text(value.substr(1));
     if (!content) return kCannotRead;
     text = *content;
+    // -d drops line ends of a file, --data-binary keeps them.
     if (id == 'd') std::erase_if(text, [](char c) { return c == '\n' || c == '\r' || c == '\0'; });
   } else if (id == kDataUrlencode) {
     std::size_t equals = value.find('=');
@@ -290,17 +292,7 @@ std::vector<std::pair<std::string, std::string>> Curl::request_headers(const cur
     add("Content-Type", job_.json ? "application/json" : "application/x-www-form-urlencoded");
   std::string user = job_.user.empty() ? target.user : job_.user;
   if (!user.empty() && with_user) {
-    static constexpr std::string_view kAlphabet =
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    std::string encoded;
-    for (std::size_t i = 0; i < user.size(); i += 3) {
-      std::uint32_t bits = 0;
-      std::size_t count = std::min<std::size_t>(3, user.size() - i);
-      for (std::size_t k = 0; k < 3; ++k)
-        bits = bits << 8 | (k < count ? static_cast<unsigned char>(user[i + k]) : 0U);
-      for (std::size_t k = 0; k < 4; ++k) encoded += k <= count ? kAlphabet[bits >> (18 - 6 * k) & 63] : '=';
-    }
-    add("Authorization", "Basic " + encoded);
+    add("Authorization", "Basic " + to_base64(user));
   }
   for (const std::string& line : job_.headers) {
     std::size_t colon = line.find(':');
@@ -354,6 +346,7 @@ int Curl::exchange(Summary& summary, std::string& heads) {
     auto passed =
         std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - started);
     request.target = summary.target;
+    // Credentials are not sent to another host that an answer redirects to.
     request.headers = request_headers(summary.target, summary.target.host == first_host);
     request.connect_time = job_.connect_time;
     request.total_time = std::max(job_.max_time - passed, std::chrono::milliseconds(1));
@@ -383,6 +376,7 @@ int Curl::exchange(Summary& summary, std::string& heads) {
     if (job_.redirects_max >= 0 && summary.redirects >= job_.redirects_max)
       return trouble(kTooManyRedirects, fmt::format("Maximum ({}) redirects followed", job_.redirects_max));
     ++summary.redirects;
+    // As browsers do: 303 always, 301 and 302 for POST. An explicit -X stays.
     bool becomes_get = status == 303 ? request.method != "HEAD"
                                      : (status == 301 || status == 302) && request.method == "POST";
     if (becomes_get && job_.method.empty()) request.method = "GET", request.body.clear();

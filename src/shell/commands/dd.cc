@@ -94,6 +94,7 @@ int parse_operand(Invocation& call, const std::string& arg, Request& r) {
   else if (key == "seek" || key == "oseek")
     return number(r.seek);
   else if (key == "count") {
+    // count=5B counts bytes, not blocks.
     if (value.ends_with('B')) r.in_flags.emplace_back("count_bytes");
     return number(r.count);
   } else if (key == "conv")
@@ -174,6 +175,7 @@ bool Copy::open_out() {
   auto opened = path ? call_.fs().open(*path, open) : Result<std::unique_ptr<vfs::File>>(fail(path.error()));
   if (!opened) return refuse("open", opened.error());
   file_ = std::move(*opened);
+  // What is before the place to write to is kept, what is behind it is cut off.
   if (!r_.converts("notrunc") && !open.append)
     if (auto cut = file_->truncate(seek_bytes()); !cut) return refuse("truncate", cut.error());
   if (seek_bytes()) (void)file_->seek(static_cast<std::int64_t>(seek_bytes()), vfs::Whence::start);
@@ -205,12 +207,15 @@ std::string Copy::next_block(std::uint64_t most) {
     std::size_t take = static_cast<std::size_t>(std::min<std::uint64_t>(want - block.size(), piece.size()));
     block.append(piece.substr(0, take));
     in_->consume(take);
+    // A pipe gives less than a block at a time; like iflag=fullblock, blocks are filled, so that counts do
+    // not depend on how the writer was scheduled.
     in_->held(block.size());
   }
   return block;
 }
 
 void Copy::convert(std::string& block) {
+  // A short block is filled up before the bytes are swapped or changed.
   if (r_.converts("sync")) block.resize(static_cast<std::size_t>(r_.ibs), r_.converts("block") ? ' ' : '\0');
   if (r_.converts("ucase"))
     for (char& c : block) c = static_cast<char>(toupper(static_cast<unsigned char>(c)));
@@ -272,6 +277,7 @@ void Copy::report() const {
   std::string text =
       fmt::format("{}+{} records in\n{}+{} records out\n", full_, partial_, out_full_, out_partial_);
   if (r_.status != "noxfer")
+    // The time is fixed, so that the same script always prints the same.
     text += fmt::format("{} byte{} copied, 0.000001 s, 1.0 GB/s\n", total_, total_ == 1 ? "" : "s");
   call_.err().write(text);
 }

@@ -168,6 +168,7 @@ int compare_files(Invocation& call, const Request& r, Side& a, Side& b, Sink& ou
   }
   if (binary) {
     out.append(fmt::format("Binary files {} and {} differ\n", a.shown, b.shown));
+    // GNU diff treats it as trouble, not as a difference.
     return 2;
   }
   if (in_tree)
@@ -186,62 +187,54 @@ int compare_files(Invocation& call, const Request& r, Side& a, Side& b, Sink& ou
 }
 
 int compare_trees(Invocation& call, const Request& r, const std::string& a, const std::string& b, Sink& out) {
-  struct Pair {
-    std::string a, b;
-  };
-  std::vector<Pair> pending{{a, b}};
   int status = 0;
-  while (!pending.empty()) {
-    Pair now = std::move(pending.back());
-    pending.pop_back();
-    auto names = [&](const std::string& shown) {
-      std::vector<std::string> list;
-      auto path = call.resolve(shown);
-      auto listing = path ? call.fs().list(*path) : Result<vfs::Listing>(fail(path.error()));
-      if (listing)
-        for (auto entry : *listing) list.emplace_back(entry.name);
-      return list;
-    };
-    auto left = names(now.a), right = names(now.b);
-    std::vector<std::string> all = left;
-    all.insert(all.end(), right.begin(), right.end());
-    std::sort(all.begin(), all.end());
-    all.erase(std::unique(all.begin(), all.end()), all.end());
-    std::vector<Pair> below;
-    for (const std::string& name : all) {
-      call.charge(1);
-      bool skipped = false;
-      for (const std::string& pattern : r.exclude) skipped |= glob_match(pattern, name);
-      skipped |= !r.start.empty() && now.a == a && name < r.start;
-      if (skipped) continue;
-      bool in_left = std::binary_search(left.begin(), left.end(), name),
-           in_right = std::binary_search(right.begin(), right.end(), name);
-      if ((!in_left || !in_right) && !r.new_file && !(r.one_sided && in_right)) {
-        out.append(fmt::format("Only in {}: {}\n", in_left ? now.a : now.b, name));
-        status = std::max(status, 1);
-        continue;
-      }
-      Side x, y;
-      if (!load(call, join_shown(now.a, name), true, r.links, x) ||
-          !load(call, join_shown(now.b, name), true, r.links, y)) {
-        status = 2;
-        continue;
-      }
-      if (x.directory && y.directory) {
-        if (r.recursive) {
-          out.flush();
-          status = std::max(status, compare_trees(call, r, x.shown, y.shown, out));
-        } else {
-          out.append(fmt::format("Common subdirectories: {} and {}\n", x.shown, y.shown));
-        }
-      } else if (x.directory != y.directory && x.exists && y.exists) {
-        out.append(fmt::format("File {} is a {} while file {} is a {}\n", x.shown,
-                               x.directory ? "directory" : "regular file", y.shown,
-                               y.directory ? "directory" : "regular file"));
-        status = std::max(status, 1);
+  auto names = [&](const std::string& shown) {
+    std::vector<std::string> list;
+    auto path = call.resolve(shown);
+    auto listing = path ? call.fs().list(*path) : Result<vfs::Listing>(fail(path.error()));
+    if (listing)
+      for (auto entry : *listing) list.emplace_back(entry.name);
+    return list;
+  };
+  auto left = names(a), right = names(b);
+  std::vector<std::string> all = left;
+  all.insert(all.end(), right.begin(), right.end());
+  std::sort(all.begin(), all.end());
+  all.erase(std::unique(all.begin(), all.end()), all.end());
+  for (const std::string& name : all) {
+    call.charge(1);
+    bool skipped = false;
+    for (const std::string& pattern : r.exclude) skipped |= glob_match(pattern, name);
+    skipped |= !r.start.empty() && name < r.start;
+    if (skipped) continue;
+    bool in_left = std::binary_search(left.begin(), left.end(), name),
+         in_right = std::binary_search(right.begin(), right.end(), name);
+    // -N compares a missing file with an empty one.
+    if ((!in_left || !in_right) && !r.new_file && !(r.one_sided && in_right)) {
+      out.append(fmt::format("Only in {}: {}\n", in_left ? a : b, name));
+      status = std::max(status, 1);
+      continue;
+    }
+    Side x, y;
+    if (!load(call, join_shown(a, name), true, r.links, x) ||
+        !load(call, join_shown(b, name), true, r.links, y)) {
+      status = 2;
+      continue;
+    }
+    if (x.directory && y.directory) {
+      if (r.recursive) {
+        out.flush();
+        status = std::max(status, compare_trees(call, r, x.shown, y.shown, out));
       } else {
-        status = std::max(status, compare_files(call, r, x, y, out, true));
+        out.append(fmt::format("Common subdirectories: {} and {}\n", x.shown, y.shown));
       }
+    } else if (x.directory != y.directory && x.exists && y.exists) {
+      out.append(fmt::format("File {} is a {} while file {} is a {}\n", x.shown,
+                             x.directory ? "directory" : "regular file", y.shown,
+                             y.directory ? "directory" : "regular file"));
+      status = std::max(status, 1);
+    } else {
+      status = std::max(status, compare_files(call, r, x, y, out, true));
     }
   }
   return status;

@@ -35,6 +35,7 @@ std::string describe_text(std::string_view data, std::string& mime) {
     } else {
       ++column;
     }
+    // What terminals understand is text: colours (27) and the bell (7) occur in logs.
     if (c < 32 && c != '\n' && c != '\t' && c != '\r' && c != '\f' && c != '\b' && c != 27 && c != 7)
       controls = true;
     ++i;
@@ -156,6 +157,7 @@ std::string describe(std::string_view d, std::string& mime) {
     return mime = "application/x-tar", d.substr(257, 8) == std::string_view("ustar  \0", 8)
                                            ? "POSIX tar archive (GNU)"
                                            : "POSIX tar archive";
+  // No text has zero bytes; only the beginning is looked at.
   if (d.substr(0, 8192).find('\0') != std::string_view::npos) return "data";
   return describe_text(d.substr(0, 1 << 20), mime);
 }

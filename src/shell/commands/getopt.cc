@@ -27,6 +27,7 @@ class Normaliser {
         alternative_(alternative),
         quiet_(quiet),
         quote_(quote) {
+    // +: options end at the first operand. -: operands stay where they are among the options.
     while (!letters_.empty() && (letters_[0] == '+' || letters_[0] == '-' || letters_[0] == ':')) {
       if (letters_[0] == '+') stop_ = true;
       if (letters_[0] == '-') in_order_ = true;
@@ -51,6 +52,7 @@ class Normaliser {
           rest.push_back(arg);
         continue;
       }
+      // With -a one dash begins a long option too, unless it is a known letter.
       if (arg[1] == '-' || (alternative_ && (arg.size() > 2 || letters_.find(arg[1]) == std::string::npos) &&
                             known(arg.substr(1))))
         long_option(args, i);
@@ -82,6 +84,7 @@ class Normaliser {
     std::string name = body.substr(0, equals);
     const LongName* match = nullptr;
     std::size_t count = 0;
+    // Any unambiguous beginning of a name is the name; the whole name wins over longer ones.
     for (const LongName& row : names_) {
       if (!row.name.starts_with(name)) continue;
       if (row.name == name) {
@@ -110,6 +113,8 @@ class Normaliser {
         return complain(fmt::format("option '{}{}' requires an argument", dashes, match->name));
       out_ += " " + quoted_arg(args[++i]);
     } else if (match->arg == Arg::optional) {
+      // An optional argument that is missing is written as an empty one, so that scripts can always shift
+      // twice.
       out_ += " " + quoted_arg("");
     }
   }
@@ -184,6 +189,7 @@ int run_getopt(Invocation& call) {
         break;
       case 'q': quiet = true; break;
       case 'Q': silent = true; break;
+      // By this status scripts tell this getopt from the old one.
       case 'T': return 4;
       case 'u': quote = false; break;
       case 's':

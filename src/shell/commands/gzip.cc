@@ -148,7 +148,7 @@ class Compressor {
   bool load(const std::string& operand, Work& work);
   bool expand(const std::string& operand, Work& work);
   bool compress(const std::string& operand, Work& work);
-  void bad_data(const std::string& operand, const Work& work, const std::string& message);
+  void bad_data(const std::string& operand, const Work& work, const Error& error);
   void list(const Work& work);
   void store(Work& work);
   void walk(const Work& work);
@@ -203,18 +203,18 @@ void Compressor::walk(const Work& work) {
   for (const std::string& name : names) file(work.shown + "/" + name);
 }
 
-void Compressor::bad_data(const std::string& operand, const Work& work, const std::string& message) {
+void Compressor::bad_data(const std::string& operand, const Work& work, const Error& error) {
   std::string name = operand == "-" ? (r_.codec == &kGzip   ? "stdin"
                                        : r_.codec == &kZstd ? "/*stdin*\\"
                                                             : "(stdin)")
                                     : work.shown;
   status = std::max(status, r_.codec->bad_data_status);
-  if (r_.codec == &kBzip2 && message.starts_with("not in"))
+  if (r_.codec == &kBzip2 && error.code() == Code::unsupported)
     return call_.complain(fmt::format("{} is not a bzip2 file.", name));
   // gzip begins a new line before it reports damage.
   if (r_.codec == &kGzip) call_.err().write("\n");
   say(fmt::format("{}: {}", name,
-                  r_.codec == &kGzip && work.data.size() < 2 ? "unexpected end of file" : message));
+                  r_.codec == &kGzip && work.data.size() < 2 ? "unexpected end of file" : error.message()));
 }
 
 void Compressor::list(const Work& work) {
@@ -247,7 +247,7 @@ bool Compressor::expand(const std::string& operand, Work& work) {
       // xz looks at the content first.
       auto readable = r_.codec == &kXz ? r_.codec->inflate(call_, work.data) : Result<std::string>("");
       if (!readable)
-        bad_data(operand, work, readable.error().message());
+        bad_data(operand, work, readable.error());
       else if (!r_.quiet)
         complain(r_.codec->no_suffix, work.shown, "", r_.codec == &kGzip ? 2 : 1);
       else if (r_.codec == &kZstd)
@@ -261,10 +261,10 @@ bool Compressor::expand(const std::string& operand, Work& work) {
   }
   auto inflated = r_.codec->inflate(call_, work.data);
   if (!inflated) {
-    if (r_.force && r_.to_stdout && inflated.error().message().starts_with("not in"))
+    if (r_.force && r_.to_stdout && inflated.error().code() == Code::unsupported)
       call_.out().write(work.data);
     else
-      bad_data(operand, work, inflated.error().message());
+      bad_data(operand, work, inflated.error());
     return false;
   }
   work.result = std::move(*inflated);

@@ -191,6 +191,7 @@ int read_arguments(Invocation& call, Request& r) {
       }
       bool known = false;
       for (auto& [n, v] : r.variables) known |= n == variable;
+      // The first of several --arg with one name wins, as in jq.
       if (!known) r.variables.emplace_back(variable, value);
     } else if (name == "args")
       rest = 'a';
@@ -376,6 +377,7 @@ int run_jq(Invocation& call) {
   Machine machine(call);
   machine.environment = Value::object();
   for (auto& [name, value] : call.environment()) machine.environment.own_members().at(name) = Value(value);
+  // The same order as `names`: the parser counts links.
   std::vector<Env> links(r.variables.size());
   const Env* env = nullptr;
   for (std::size_t i = 0; i < links.size(); ++i) {
@@ -413,12 +415,8 @@ int run_jq(Invocation& call) {
     Value error = machine.error.value_or(Value());
     machine.error.reset();
     out.flush();
-    std::string where = machine.has_input_name ? machine.input_name : "<stdin>";
-    std::string_view at = r.null_input ? "unknown" : "";
-    if (at.empty())
-      where = fmt::format("{}:{}", where, 0);
-    else
-      where = "<unknown>";
+    std::string_view name = machine.has_input_name ? std::string_view(machine.input_name) : "<stdin>";
+    std::string where = r.null_input ? "<unknown>" : fmt::format("{}:0", name);
     if (error.is_string())
       call.err().write(fmt::format("jq: error (at {}): {}\n", where, error.text()));
     else if (error.is_null())
@@ -433,6 +431,7 @@ int run_jq(Invocation& call) {
   } else {
     Value value;
     while (!machine.halt && inputs.next(value)) {
+      // The program gets the only reference, so that it can change the value in place.
       Value current = std::move(value);
       value = Value();
       if (!run(current)) break;

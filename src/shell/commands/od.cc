@@ -53,6 +53,7 @@ struct Format {
   char kind;  // a c d u o x f
   std::size_t size;
   bool text = false;  // z: the characters at the end of the line
+  // The longest that a value of that size can be.
   std::size_t width() const {
     if (kind == 'a' || kind == 'c') return 3;
     if (kind == 'x') return size * 2;
@@ -72,6 +73,8 @@ std::string cell(const Format& f, std::string_view bytes, bool big) {
     std::reverse(turned.begin(), turned.end());
     bytes = turned;
   }
+  // Little-endian whatever the machine, as od -t prints where everybody runs it. Missing bytes at the end of
+  // the input are zero.
   std::uint64_t value = 0;
   for (std::size_t i = std::min(bytes.size(), f.size); i-- > 0;)
     value = value << 8 | static_cast<unsigned char>(bytes[i]);
@@ -103,6 +106,7 @@ std::string cell(const Format& f, std::string_view bytes, bool big) {
           "nul", "soh", "stx", "etx", "eot", "enq", "ack", "bel", "bs",  "ht",  "nl",
           "vt",  "ff",  "cr",  "so",  "si",  "dle", "dc1", "dc2", "dc3", "dc4", "nak",
           "syn", "etb", "can", "em",  "sub", "esc", "fs",  "gs",  "rs",  "us",  "sp"};
+      // -a ignores the high bit.
       c &= 0x7F;
       return c <= 32 ? std::string(kNames[c]) : c == 127 ? "del" : std::string(1, static_cast<char>(c));
     }
@@ -248,6 +252,7 @@ void print_row(const Request& r, std::string_view row, std::uint64_t at, double 
   for (const Format& f : r.formats) {
     std::string line = first ? address(r, r.skip + at) : std::string(address(r, 0).size(), ' ');
     first = false;
+    // Formats of several sizes stand under each other, byte above byte.
     std::size_t column = static_cast<std::size_t>(per_byte * static_cast<double>(f.size) + 0.5);
     for (std::size_t i = 0; i < row.size(); i += f.size)
       line += fmt::format("{:>{}}", cell(f, row.substr(i, f.size), r.big), column);
@@ -270,6 +275,7 @@ void print_rows(Invocation& call, const Request& r, std::string_view view, Sink&
   for (std::size_t at = 0; at < view.size(); at += r.width) {
     std::string_view row = view.substr(at, static_cast<std::size_t>(r.width));
     call.charge(row.size());
+    // Rows that repeat the one before are one *, but never the last, short one.
     if (!r.all && at > 0 && row == previous && row.size() == r.width) {
       if (!starred) out.append("*\n");
       starred = true;

@@ -22,6 +22,7 @@ struct Set {
   // Where a [x*] without a count stands: it is stretched to the other set's length.
   std::size_t fill_at = std::string::npos;
   unsigned char fill = 0;
+  // A class besides upper and lower was named: those two alone have an order that maps to each other.
   bool other_class = false;
 };
 
@@ -60,6 +61,7 @@ unsigned char one_char(std::string_view text, std::size_t& at) {
   if (c < '0' || c > '7') return static_cast<unsigned char>(c);
   int value = c - '0';
   for (int i = 0;
+       // A third digit that would not fit into a byte is a character of its own, as in GNU tr.
        i < 2 && at < text.size() && text[at] >= '0' && text[at] <= '7' && value * 8 + (text[at] - '0') < 256;
        ++i)
     value = value * 8 + (text[at++] - '0');
@@ -104,6 +106,7 @@ std::string parse_set(std::string_view text, Set& set, bool second) {
         continue;
       }
     }
+    // An equivalence class; in this locale every character is equivalent to itself alone.
     if (text.substr(at).starts_with("[=") && at + 4 < text.size() && text.substr(at + 3, 2) == "=]") {
       set.bytes.push_back(static_cast<unsigned char>(text[at + 2]));
       at += 5;
@@ -216,6 +219,7 @@ int run_tr(Invocation& call) {
           "when translating, the only character classes that may appear in\nstring2 are 'upper' and 'lower'");
     std::size_t count = truncate ? std::min(first.bytes.size(), second.bytes.size()) : first.bytes.size();
     for (std::size_t i = 0; i < count; ++i)
+      // The last character of the second set stands for all that are missing; of repeated ones the last wins.
       t.map[first.bytes[i]] = second.bytes[std::min(i, second.bytes.size() - 1)];
   }
   if (t.removes)

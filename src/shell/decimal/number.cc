@@ -10,6 +10,7 @@ namespace mp = boost::multiprecision;
 
 std::uint64_t digits_of(const Integer& value) {
   if (value.is_zero()) return 1;
+  // From the bits, times log10(2): exact counting would cost a conversion. May be one off.
   return static_cast<std::uint64_t>(static_cast<double>(mp::msb(magnitude(value))) * 0.30103) + 1;
 }
 
@@ -20,6 +21,7 @@ void Arithmetic::bound(std::uint64_t digits) const {
 void Arithmetic::charge_product(std::uint64_t a_digits, std::uint64_t b_digits) {
   bound(a_digits);
   bound(b_digits);
+  // Quadratic in limbs of 19 digits; four products of limbs count as one unit of work.
   call_.charge(1 + a_digits / 19 * (b_digits / 19 + 1) / 4);
 }
 
@@ -56,6 +58,7 @@ Number Arithmetic::multiply(const Number& a, const Number& b, std::uint32_t scal
   charge_product(digits_of(a.digits), digits_of(b.digits));
   bound(digits_of(a.digits) + digits_of(b.digits));
   std::uint32_t full = a.scale + b.scale;
+  // POSIX's rule for the scale of a product.
   std::uint32_t kept = std::min(full, std::max({scale, a.scale, b.scale}));
   return with_scale({a.digits * b.digits, full}, kept);
 }
@@ -76,6 +79,7 @@ Number Arithmetic::divide(const Number& a, const Number& b, std::uint32_t scale)
 Number Arithmetic::modulo(const Number& a, const Number& b, std::uint32_t scale) {
   if (b.is_zero()) throw Trouble{"Modulo by zero"};
   Number quotient = divide(a, b, scale);
+  // POSIX's rule: a - (a / b) * b, with a quotient of `scale` digits.
   std::uint32_t kept = std::max(a.scale, scale + b.scale);
   Number product{quotient.digits * b.digits, quotient.scale + b.scale};
   return with_scale(subtract(a, product), kept);
@@ -89,6 +93,7 @@ Number Arithmetic::power(const Number& a, const Number& exponent, std::uint32_t 
   if (a.is_zero() && negative) throw Trouble{"Divide by zero"};
   if (e > 2'000'000'000) throw Trouble{"exponent too large in raise"};
   auto times = static_cast<std::uint64_t>(e);
+  // The size is bounded before the power is computed. A digit raised n times has up to 0.955 n digits.
   std::uint64_t size = digits_of(a.digits) > 1 ? (digits_of(a.digits) - 1) * times : times * 96 / 100;
   if (magnitude(a.digits) > 1) bound(size);
   bound(static_cast<std::uint64_t>(a.scale) * times);
@@ -115,6 +120,7 @@ Number Arithmetic::power_modulo(const Number& base, const Number& exponent, cons
 Number Arithmetic::square_root(const Number& a, std::uint32_t scale) {
   if (a.negative()) throw Trouble{"Square root of a negative number"};
   std::uint32_t kept = std::max(scale, a.scale);
+  // The root of 10^2k is 10^k.
   Number wide = with_scale(a, kept * 2);
   charge_product(digits_of(wide.digits), digits_of(wide.digits));
   return {mp::sqrt(wide.digits), kept};
@@ -133,6 +139,7 @@ Number Arithmetic::parse(std::string_view text, unsigned base) {
   }
   auto digit = [&](char c) {
     unsigned value = c <= '9' ? static_cast<unsigned>(c - '0') : static_cast<unsigned>(c - 'A') + 10;
+    // A digit beyond the base counts as the largest one, but alone as itself: `ibase=A` always means ten.
     return text.size() == 1 ? value : std::min(value, base - 1);
   };
   charge_product(text.size() * 2, text.size() * 2);
@@ -153,6 +160,7 @@ std::string Arithmetic::print_fraction(const Number& value, const Integer& base)
   std::string out = ".";
   Integer reached = 1;
   bool first = true;
+  // As many places as the value's decimal digits justify.
   for (; reached < unit; reached *= base) {
     call_.charge(value.scale / 16 + 1);
     rest *= base;
@@ -202,6 +210,7 @@ std::string folded(std::string_view text, std::size_t& column, int width) {
   }
   std::string out;
   for (char c : text) {
+    // A line is broken by a backslash in its last column.
     if (column + 1 >= static_cast<std::size_t>(width)) {
       out += "\\\n";
       column = 0;
@@ -216,6 +225,7 @@ int line_length(Invocation& call, std::string_view variable) {
   auto text = call.variable(variable);
   if (!text || text->empty() || text->find_first_not_of("0123456789") != std::string::npos) return 70;
   int value = std::atoi(text->c_str());
+  // 0 means lines are never broken; what is no width falls back to the default.
   return value == 0 ? 0 : value < 3 ? 70 : value;
 }
 

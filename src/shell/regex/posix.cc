@@ -10,6 +10,7 @@ namespace atl::shell {
 
 namespace {
 
+// Both engines recurse for nested groups.
 constexpr std::size_t kNestingMax = 200;
 constexpr std::size_t kRepeatMax = 32767;
 
@@ -80,6 +81,7 @@ void Translator::literal(std::string_view bytes) {
       out_.text += "\\n";
       return;
     }
+    // Escaped even where it is not needed: both engines take an escaped punctuation character as itself.
     if (std::strchr("\\^$.[]|()?*+{}-/#\"", c)) out_.text += '\\';
   }
   out_.text.append(bytes);
@@ -87,6 +89,7 @@ void Translator::literal(std::string_view bytes) {
 
 bool Translator::at_end_anchor() const {
   if (extended_) return true;
+  // In a basic expression $ is an anchor only at the end, of the whole or of an alternative or group.
   std::string_view rest = in_.substr(at_ + 1);
   return rest.empty() || rest.starts_with("\\)") || rest.starts_with("\\|");
 }
@@ -118,6 +121,8 @@ void Translator::alternation() {
 }
 
 bool Translator::next_is_word() const {
+  // Looks behind opening parentheses for what the match begins with. False whenever it is not certain; a
+  // repetition that may be empty makes it uncertain.
   std::size_t i = at_;
   while (i < in_.size() && (in_[i] == '(' && extended_)) ++i;
   while (!extended_ && i + 1 < in_.size() && in_[i] == '\\' && in_[i + 1] == '(') i += 2;
@@ -149,6 +154,7 @@ void Translator::word_edge(bool begin) {
   if (certain) {
     out_.text += "\\b";
   } else {
+    // Looking ahead and behind is PCRE2's alone.
     out_.text += begin ? "\\b(?=\\w)" : "\\b(?<=\\w)";
     out_.backtracks = true;
   }
@@ -204,6 +210,7 @@ Result<void> Translator::interval() {
   }
   if (low < 0) low = 0;
   if (high >= 0 && low > high) return fail(Code::invalid_argument, "Invalid content of \\{\\}");
+  // a*{2}: grouped, because PCRE2 would read *{ as something else.
   if (quantified_ && last_begin_ < out_.text.size()) {
     std::string inner = out_.text.substr(last_begin_);
     if (inner.find('(') == std::string::npos) {
@@ -240,12 +247,12 @@ Result<char32_t> Translator::bracket_char(bool& is_class, std::string& class_tex
       class_text = fmt::format("[:{}:]", name);
       return U'\0';
     }
-    std::u32string decoded;
     if (name.size() == 1) return static_cast<unsigned char>(name[0]);
     if (name == "space") return U' ';
     if (name == "hyphen") return U'-';
     return fail(Code::invalid_argument, "Invalid collation character");
   }
+  // Only in awk a backslash escapes inside brackets; elsewhere it is a member.
   if (awk_ && c == '\\' && more(1)) {
     char e = peek(1);
     at_ += 2;
@@ -332,6 +339,7 @@ Result<void> Translator::bracket() {
   bool all_word = !negated;
   while (true) {
     if (!more()) return fail(Code::invalid_argument, "Unmatched [, [^, [:, [., or [=");
+    // A ] that comes first is a member.
     if (peek() == ']' && !first) break;
     first = false;
     if (!word_char(static_cast<unsigned char>(peek()))) all_word = false;
@@ -422,6 +430,7 @@ Result<void> Translator::escape() {
     }
   } else if (c >= '1' && c <= '9') {
     std::size_t group = static_cast<std::size_t>(c - '0');
+    // A reference into a group that is still open can never match.
     if (group > out_.groups || !closed_[group]) return fail(Code::invalid_argument, "Invalid back reference");
     out_.backtracks = true;
     raw(fmt::format("\\g{{{}}}", group), Last::other);
@@ -463,7 +472,7 @@ Result<void> Translator::step() {
       if (extended_ || starts_atom()) {
         plain_ = false;
         out_.text += '^';
-        last_ = extended_ ? Last::anchor : Last::anchor;
+        last_ = Last::anchor;
       } else {
         literal("^");
       }
@@ -490,6 +499,7 @@ Result<void> Translator::step() {
         return {};
       case ')':
         if (open_.empty()) {
+          // In an extended expression a lone ) is literal.
           if (awk_) return fail(Code::invalid_argument, "Unmatched ) or \\)");
           break;
         }
@@ -507,6 +517,7 @@ Result<void> Translator::step() {
         return {};
       case '{': {
         bool digits = more(1) && ((peek(1) >= '0' && peek(1) <= '9') || peek(1) == ',');
+        // A brace that begins no interval is literal, as GNU has it.
         if (!digits || in_.find('}', at_) == std::string_view::npos) break;
         if (starts_atom()) break;
         ++at_;

@@ -10,6 +10,7 @@ namespace atl::shell::awk {
 
 bool Machine::truth_of(const Value& value) const {
   if (value.unset()) return false;
+  // Input that looks like a number is one in conditions and comparisons (POSIX: a numeric string).
   if (value.flags & Value::kMaybe) {
     double n = 0;
     return looks_numeric(value.text, n) ? n != 0 : !value.text.empty();
@@ -36,6 +37,7 @@ Cell& Machine::cell(const Node* node) {
   return globals_[static_cast<std::size_t>(node->slot)];
 }
 
+// A name becomes an array by its first use as one.
 std::shared_ptr<Array> Machine::array_pointer(const Node* node) {
   if (node->op == Op::index) {
     auto& e = element(node);
@@ -73,6 +75,7 @@ std::string_view Machine::subscript(const std::vector<Node*>& list, std::string&
   return scratch;
 }
 
+// Mentioning an element makes it, as in awk; only `in` does not.
 Array::Element& Machine::element(const Node* node) {
   std::string scratch;
   std::string_view key = subscript(node->list, scratch);
@@ -86,6 +89,7 @@ Value Machine::eval(const Node* node) {
     case Op::regex: return Value::of(regex_of(node).matches(record()) ? 1.0 : 0.0);
     case Op::group: return eval(node->a);
     case Op::global:
+      // NF, NR and FNR live outside of their cells: splitting a record into fields waits until somebody asks.
       switch (node->slot) {
         case kNF:
           if (!split_) split_fields();
@@ -153,6 +157,7 @@ Value Machine::eval(const Node* node) {
   }
 }
 
+// The same as eval(), for callers that want a number: no Value is built on the way.
 double Machine::number(const Node* node) {
   switch (node->op) {
     case Op::number: return node->number;
@@ -172,6 +177,7 @@ double Machine::number(const Node* node) {
     }
     case Op::index: return number_of(element(node).value);
     case Op::add: {
+      // In two steps: C++ leaves the order of operands open, awk evaluates the left one first.
       double left = number(node->a);
       return left + number(node->b);
     }
@@ -288,6 +294,7 @@ int Machine::compare_values(Value& left, Value& right) {
   settle(right);
   bool left_number = left.is_number() || left.unset();
   bool right_number = right.is_number() || right.unset();
+  // Numbers if both are, else text. An unset variable is both.
   if (left_number && right_number) {
     double a = left.unset() ? 0 : left.number;
     double b = right.unset() ? 0 : right.number;
@@ -376,11 +383,10 @@ Value Machine::assign(const Node* node) {
   }
   double right = number(node->b);
   // For array elements: one look-up for reading and writing.
-  double* place = nullptr;
   Value* holder = nullptr;
+  // Taken after the right side was evaluated, which may have moved the element.
   if (node->a->op == Op::index) holder = &element(node->a).value;
   double left = holder ? number_of(*holder) : number(node->a);
-  (void)place;
   double result = 0;
   switch (node->op) {
     case Op::add_assign: result = left + right; break;
@@ -458,6 +464,7 @@ Value Machine::call_user(const Function& function, const std::vector<Node*>& arg
   returned_ = Value{};
   Flow flow = execute(function.body);
   locals_ = saved;
+  // Calls are expressions: there is no way to pass this up by return values.
   if (flow == Flow::exit || flow == Flow::next || flow == Flow::nextfile) throw Jump{flow};
   return std::move(returned_);
 }
@@ -478,6 +485,7 @@ const Regex& Machine::dynamic_regex(std::string_view pattern) {
   std::string key = (ignore_case_ ? "i" : "-") + std::string(pattern);
   auto found = regexes_.find(key);
   if (found != regexes_.end()) return *found->second;
+  // Expressions that a program builds from its input would grow without end.
   if (regexes_.size() > 500) regexes_.clear(), fs_regex_ = nullptr, special_assigned(kFS);
   RegexOptions options;
   options.ignore_case = ignore_case_;
@@ -583,6 +591,7 @@ void Machine::assign_text(const std::string& name, std::string_view value) {
   }
   int slot = program_.global(name);
   if (static_cast<std::size_t>(slot) >= globals_.size()) globals_.resize(static_cast<std::size_t>(slot) + 1);
+  // -v and operands count as input: v=10 is a number where it looks like one.
   globals_[static_cast<std::size_t>(slot)].value = Value::input(text);
   if (slot < kSpecialCount) special_assigned(slot);
 }

@@ -33,8 +33,8 @@ Parser::R Parser::ternary_or_assign() {
     parent = target;
     target = *slot;
   }
-  CHECK(next());
-  CHECK(skip_newlines());
+  TRY(next());
+  TRY(skip_newlines());
   Node* right = TRY(ternary_or_assign());
   Node* node = make(op, target, right);
   if (!parent) return node;
@@ -50,12 +50,12 @@ Parser::R Parser::ternary_or_assign() {
 Parser::R Parser::ternary() {
   Node* condition = TRY(logical_or());
   if (!is(Token::question)) return condition;
-  CHECK(next());
-  CHECK(skip_newlines());
+  TRY(next());
+  TRY(skip_newlines());
   Node* yes = TRY(ternary_or_assign());
-  CHECK(skip_newlines());
-  CHECK(expect(Token::colon, ":"));
-  CHECK(skip_newlines());
+  TRY(skip_newlines());
+  TRY(expect(Token::colon, ":"));
+  TRY(skip_newlines());
   Node* no = TRY(ternary_or_assign());
   return make(Op::conditional, condition, yes, no);
 }
@@ -63,8 +63,8 @@ Parser::R Parser::ternary() {
 Parser::R Parser::logical_or() {
   Node* left = TRY(logical_and());
   while (is(Token::or_)) {
-    CHECK(next());
-    CHECK(skip_newlines());
+    TRY(next());
+    TRY(skip_newlines());
     left = make(Op::logical_or, left, TRY(logical_and()));
   }
   return left;
@@ -73,8 +73,8 @@ Parser::R Parser::logical_or() {
 Parser::R Parser::logical_and() {
   Node* left = TRY(membership());
   while (is(Token::and_)) {
-    CHECK(next());
-    CHECK(skip_newlines());
+    TRY(next());
+    TRY(skip_newlines());
     left = make(Op::logical_and, left, TRY(membership()));
   }
   return left;
@@ -83,7 +83,7 @@ Parser::R Parser::logical_and() {
 Parser::R Parser::membership() {
   Node* left = TRY(matching());
   while (is(Token::k_in) && !no_in_) {
-    CHECK(next());
+    TRY(next());
     if (!is(Token::name)) return unexpected_token("an array");
     left = make(Op::in, left, TRY(name()));
   }
@@ -94,7 +94,7 @@ Parser::R Parser::matching() {
   Node* left = TRY(comparison());
   while (is(Token::tilde) || is(Token::no_match)) {
     Op op = is(Token::tilde) ? Op::match : Op::no_match;
-    CHECK(next());
+    TRY(next());
     left = make(op, left, TRY(comparison()));
   }
   return left;
@@ -118,18 +118,18 @@ Parser::R Parser::comparison() {
         if (no_pipe_getline_) return left;
         {
           Lexer saved = lex_;
-          CHECK(next());
+          TRY(next());
           if (!is(Token::k_getline)) {
             lex_ = saved;
             return left;
           }
-          CHECK(next());
+          TRY(next());
           left = TRY(getline_tail(Op::getline_command, left));
           continue;
         }
       default: return left;
     }
-    CHECK(next());
+    TRY(next());
     left = make(op, left, TRY(concatenation()));
   }
 }
@@ -144,6 +144,7 @@ bool Parser::starts_operand() const {
 
 Parser::R Parser::concatenation() {
   Node* left = TRY(additive());
+  // Two operands side by side are concatenated: there is no operator to look for.
   while (starts_operand() && !(is(Token::k_in))) left = make(Op::concat, left, TRY(additive()));
   return left;
 }
@@ -152,7 +153,7 @@ Parser::R Parser::additive() {
   Node* left = TRY(multiplicative());
   while (is(Token::plus) || is(Token::minus)) {
     Op op = is(Token::plus) ? Op::add : Op::subtract;
-    CHECK(next());
+    TRY(next());
     left = make(op, left, TRY(multiplicative()));
   }
   return left;
@@ -162,7 +163,7 @@ Parser::R Parser::multiplicative() {
   Node* left = TRY(unary());
   while (is(Token::star) || is(Token::slash) || is(Token::percent)) {
     Op op = is(Token::star) ? Op::multiply : is(Token::slash) ? Op::divide : Op::modulo;
-    CHECK(next());
+    TRY(next());
     left = make(op, left, TRY(unary()));
   }
   return left;
@@ -173,7 +174,7 @@ Parser::R Parser::unary() {
   if (depth_ > kDepthMax) return fail(Code::invalid_argument, "expression nested too deeply");
   if (is(Token::bang) || is(Token::minus) || is(Token::plus)) {
     Op op = is(Token::bang) ? Op::logical_not : is(Token::minus) ? Op::negate : Op::plus;
-    CHECK(next());
+    TRY(next());
     Node* operand = TRY(unary());
     return make(op, operand);
   }
@@ -183,7 +184,8 @@ Parser::R Parser::unary() {
 Parser::R Parser::power() {
   Node* base = TRY(postfix());
   if (!is(Token::caret)) return base;
-  CHECK(next());
+  TRY(next());
+  // 2^-1; ^ groups to the right and binds more tightly than a sign before it.
   Node* exponent = TRY(unary());
   return make(Op::power, base, exponent);
 }
@@ -191,7 +193,7 @@ Parser::R Parser::power() {
 Parser::R Parser::postfix() {
   if (is(Token::increment) || is(Token::decrement)) {
     Op op = is(Token::increment) ? Op::pre_increment : Op::pre_decrement;
-    CHECK(next());
+    TRY(next());
     Node* target = TRY(primary());
     if (!lvalue(target)) return unexpected_token("a variable");
     return make(op, target);
@@ -199,7 +201,7 @@ Parser::R Parser::postfix() {
   Node* node = TRY(primary());
   if ((is(Token::increment) || is(Token::decrement)) && lvalue(node)) {
     Op op = is(Token::increment) ? Op::post_increment : Op::post_decrement;
-    CHECK(next());
+    TRY(next());
     return make(op, node);
   }
   return node;
@@ -211,8 +213,9 @@ Parser::R Parser::getline_tail(Op op, Node* source) {
     node->b = TRY(is(Token::dollar) ? primary() : name());
   }
   if (op == Op::getline && is(Token::less)) {
-    CHECK(next());
+    TRY(next());
     node->op = Op::getline_file;
+    // `getline < "a" "b"` reads the file a: concatenation binds less tightly.
     node->a = TRY(postfix());
   }
   return node;
@@ -225,9 +228,9 @@ Parser::R Parser::name() {
   Node* node = make(local != locals_.end() ? Op::local : Op::global);
   node->text = text;
   node->slot = local != locals_.end() ? local->second : program_->global(text);
-  CHECK(next());
+  TRY(next());
   while (is(Token::lbracket)) {
-    CHECK(next());
+    TRY(next());
     bool in_saved = no_in_, greater_saved = no_greater_;
     no_in_ = no_greater_ = false;
     auto subscripts = TRY(arguments(Token::rbracket));
@@ -241,7 +244,7 @@ Parser::R Parser::name() {
 }
 
 Parser::R Parser::grouping() {
-  CHECK(next());
+  TRY(next());
   bool in_saved = no_in_, greater_saved = no_greater_, pipe_saved = no_pipe_getline_;
   no_in_ = no_greater_ = no_pipe_getline_ = false;
   auto list = arguments(Token::rparen);
@@ -264,9 +267,9 @@ Parser::R Parser::call(bool builtin) {
   std::string callee = lex_.text;
   if (builtin) node->slot = lex_.builtin;
   node->text = callee;
-  CHECK(next());
+  TRY(next());
   if (is(Token::lparen)) {
-    CHECK(next());
+    TRY(next());
     node->list = TRY(arguments(Token::rparen));
   } else if (builtin && node->slot != static_cast<int>(Builtin::length)) {
     return unexpected_token("(");
@@ -289,31 +292,32 @@ Parser::R Parser::primary() {
       Node* node = make(Op::number);
       node->number = lex_.number;
       node->constant = Value::of(lex_.number);
-      CHECK(next());
+      TRY(next());
       return node;
     }
     case Token::string: {
       Node* node = make(Op::string);
       node->text = lex_.text;
       node->constant = Value::of(lex_.text);
-      CHECK(next());
+      TRY(next());
       return node;
     }
+    // Where an operand is expected, a slash begins a regular expression; only the parser knows.
     case Token::slash:
     case Token::div_assign: {
-      CHECK(lex_.regex());
+      TRY(lex_.regex());
       Node* node = make(Op::regex);
       node->text = lex_.text;
-      CHECK(next());
+      TRY(next());
       return node;
     }
     case Token::dollar: {
       Deeper deeper(depth_);
       if (depth_ > kDepthMax) return fail(Code::invalid_argument, "expression nested too deeply");
-      CHECK(next());
+      TRY(next());
       if (is(Token::increment) || is(Token::decrement)) return make(Op::field, TRY(postfix()));
       if (is(Token::minus)) {
-        CHECK(next());
+        TRY(next());
         return make(Op::field, make(Op::negate, TRY(primary())));
       }
       return make(Op::field, TRY(primary()));
@@ -326,7 +330,7 @@ Parser::R Parser::primary() {
     case Token::function_name: return call(false);
     case Token::builtin: return call(true);
     case Token::at: {
-      CHECK(next());
+      TRY(next());
       if (!is(Token::function_name)) return unexpected_token("a function name");
       std::string variable = lex_.text;
       Node* node = TRY(call(false));
@@ -342,7 +346,7 @@ Parser::R Parser::primary() {
       }
       return node;
     }
-    case Token::k_getline: CHECK(next()); return getline_tail(Op::getline, nullptr);
+    case Token::k_getline: TRY(next()); return getline_tail(Op::getline, nullptr);
     default: return unexpected_token();
   }
 }

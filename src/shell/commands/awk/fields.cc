@@ -31,6 +31,7 @@ void Machine::split_text(std::string_view text, std::string_view separator, cons
   out.clear();
   if (separators) separators->clear();
   if (text.empty()) return;
+  // One space is the default: runs of blanks, and none at the ends.
   if (separator == " " && !regex) {
     const char* p = text.data();
     const char* end = p + text.size();
@@ -47,6 +48,7 @@ void Machine::split_text(std::string_view text, std::string_view separator, cons
     }
     return;
   }
+  // Each character is a field, a gawk extension.
   if (separator.empty() && !regex) {
     for (std::size_t i = 0; i < text.size();) {
       std::size_t length = utf8::read_length(text, i);
@@ -72,6 +74,7 @@ void Machine::split_text(std::string_view text, std::string_view separator, cons
   std::size_t at = 0, from = 0;
   Regex::Span span;
   while (from <= text.size() && regex->search(text, from, span)) {
+    // A match of nothing separates nothing.
     if (span.end == span.begin) {
       from = span.end + 1;
       continue;
@@ -126,6 +129,7 @@ void Machine::split_fields() {
   call_.charge(fields_.size() / 4 + 1);
 }
 
+// $0 is put together again only when somebody reads it after a field was changed.
 std::string_view Machine::record() {
   if (stale_) {
     rebuilt_.clear();
@@ -185,6 +189,7 @@ void Machine::set_field(std::int64_t index, Value value) {
     is_changed_.resize(at + 1, false);
     changed_.resize(at + 1);
   }
+  // A field that was assigned is a string, never unset: typeof and comparisons see the difference.
   if (value.unset()) value = Value::of(std::string());
   changed_[at] = std::move(value);
   is_changed_[at] = true;
@@ -197,6 +202,7 @@ void Machine::set_field_count(std::int64_t count) {
   if (count < 0) fatal("NF set to negative value");
   if (count > kFieldsMax) fatal("NF set to too large a value");
   if (static_cast<std::size_t>(count) < fields_.size()) fields_.resize(static_cast<std::size_t>(count));
+  // A field that comes back when NF grows again is empty, not what it was.
   if (static_cast<std::size_t>(count) < is_changed_.size())
     for (std::size_t i = static_cast<std::size_t>(count); i < is_changed_.size(); ++i) is_changed_[i] = false;
   field_count_ = count;

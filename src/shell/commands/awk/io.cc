@@ -10,6 +10,7 @@ namespace atl::shell::awk {
 
 namespace {
 
+// What "cmd" | getline may print: it is collected whole before the first line is read.
 constexpr std::size_t kPipeBytesMax = 256 << 20;
 
 }  // namespace
@@ -37,6 +38,7 @@ bool Machine::open_next_file() {
     std::string name(text_of(element->value, scratch));
     if (name.empty()) continue;
     std::size_t equals = name.find('=');
+    // An operand of the form var=value is an assignment, made when it is its turn.
     if (equals != std::string::npos && equals > 0 &&
         (isalpha(static_cast<unsigned char>(name[0])) || name[0] == '_') &&
         name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == equals) {
@@ -137,12 +139,12 @@ bool Machine::read_record(Reader& reader, std::string& out) {
     return true;
   };
   bool paragraphs = rs_.empty();
+  // Leading blank lines do not begin a record.
   while (paragraphs) {
     while (reader.at < reader.buffer.size() && reader.buffer[reader.at] == '\n') ++reader.at;
     if (reader.at < reader.buffer.size() || !more()) break;
   }
   const Regex* regex = nullptr;
-  std::unique_ptr<Regex> lines;
   if (paragraphs)
     regex = &dynamic_regex("\n\n+");
   else if (rs_.size() > 1)
@@ -152,6 +154,7 @@ bool Machine::read_record(Reader& reader, std::string& out) {
     std::string_view rest = std::string_view(reader.buffer).substr(reader.at);
     Regex::Span span;
     if (regex) {
+      // A match that reaches the end of what is buffered could become longer.
       if (regex->search(rest, 0, span) && span.end > span.begin && (span.end < rest.size() || reader.ended)) {
         out.assign(rest.substr(0, span.begin));
         globals_[kRT].value = Value::of(std::string(rest.substr(span.begin, span.end - span.begin)));
@@ -274,6 +277,8 @@ int Machine::run_writer(Writer& out) {
     return good ? 0 : -1;
   }
   out_.flush();
+  // Pipes to commands are collected as well: the command runs when the pipe is closed, at the latest at the
+  // end.
   TextInput input(std::move(out.piped));
   Invocation::Redirects redirects;
   redirects.in = &input;

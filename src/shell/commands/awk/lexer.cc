@@ -181,6 +181,7 @@ Result<void> Lexer::word() {
       return {};
     }
   }
+  // A call of a function has no space before its parenthesis; with one it is a concatenation.
   token = at_ < in_.size() && in_[at_] == '(' ? Token::function_name : Token::name;
   return {};
 }
@@ -256,7 +257,9 @@ Result<void> Lexer::quoted() {
   }
 }
 
+// Called by the parser, which alone knows whether a slash divides or begins a pattern.
 Result<void> Lexer::regex() {
+  // /=/ was read as the operator /=.
   std::string body = token == Token::div_assign ? "=" : "";
   bool bracket = false;
   std::size_t bracket_start = 0;
@@ -270,6 +273,7 @@ Result<void> Lexer::regex() {
     }
     if (c == '[' && !bracket) {
       bracket = true;
+      // A ] right behind [ or [^ is a character of the set, and a slash in a set ends nothing.
       bracket_start = body.size() + 1;
       if (at_ < in_.size() && in_[at_] == '^') ++bracket_start;
     } else if (c == '[' && bracket && at_ < in_.size() && in_[at_] == ':') {
@@ -292,6 +296,7 @@ Result<void> Lexer::regex() {
 }
 
 Result<void> Lexer::operator_token() {
+  // Longer ones before their beginnings.
   static constexpr std::pair<std::string_view, Token> kOperators[] = {
       {"**=", Token::pow_assign}, {"+=", Token::add_assign}, {"-=", Token::sub_assign},
       {"*=", Token::mul_assign},  {"/=", Token::div_assign}, {"%=", Token::mod_assign},

@@ -15,11 +15,11 @@ std::unexpected<Error> Parser::unexpected_token(std::string_view wanted) {
 
 Result<std::unique_ptr<Program>> Parser::run() {
   auto whole = [&]() -> Result<void> {
-    CHECK(next());
-    CHECK(skip_terminators());
+    TRY(next());
+    TRY(skip_terminators());
     while (!is(Token::end)) {
-      CHECK(item());
-      CHECK(skip_terminators());
+      TRY(item());
+      TRY(skip_terminators());
     }
     for (auto& f : program_->functions)
       if (!f.defined) return fail(Code::invalid_argument, fmt::format("function `{}' not defined", f.name));
@@ -41,14 +41,14 @@ Result<void> Parser::item() {
     default: break;
   }
   if (rule.kind != Rule::Kind::pattern) {
-    CHECK(next());
-    CHECK(skip_newlines());
+    TRY(next());
+    TRY(skip_newlines());
     if (!is(Token::lbrace)) return unexpected_token("{");
   } else if (!is(Token::lbrace)) {
     rule.pattern = TRY(expression());
     if (is(Token::comma)) {
-      CHECK(next());
-      CHECK(skip_newlines());
+      TRY(next());
+      TRY(skip_newlines());
       rule.pattern_end = TRY(expression());
     }
   }
@@ -58,25 +58,25 @@ Result<void> Parser::item() {
 }
 
 Result<void> Parser::function() {
-  CHECK(next());
+  TRY(next());
   if (!is(Token::name) && !is(Token::function_name)) return unexpected_token("a function name");
   std::string function_name = lex_.text;
-  CHECK(next());
-  CHECK(expect(Token::lparen, "("));
+  TRY(next());
+  TRY(expect(Token::lparen, "("));
   std::vector<std::string> parameters;
-  CHECK(skip_newlines());
+  TRY(skip_newlines());
   while (!is(Token::rparen)) {
     if (!is(Token::name)) return unexpected_token("a parameter name");
     parameters.push_back(lex_.text);
-    CHECK(next());
-    CHECK(skip_newlines());
+    TRY(next());
+    TRY(skip_newlines());
     if (is(Token::comma)) {
-      CHECK(next());
-      CHECK(skip_newlines());
+      TRY(next());
+      TRY(skip_newlines());
     }
   }
-  CHECK(next());
-  CHECK(skip_newlines());
+  TRY(next());
+  TRY(skip_newlines());
   locals_.clear();
   for (std::size_t i = 0; i < parameters.size(); ++i) locals_[parameters[i]] = static_cast<int>(i);
   in_function_ = true;
@@ -98,22 +98,22 @@ Result<void> Parser::function() {
 Parser::R Parser::block() {
   Deeper deeper(depth_);
   if (depth_ > kDepthMax) return fail(Code::invalid_argument, "program nested too deeply");
-  CHECK(expect(Token::lbrace, "{"));
+  TRY(expect(Token::lbrace, "{"));
   Node* node = make(Op::block);
-  CHECK(skip_terminators());
+  TRY(skip_terminators());
   while (!is(Token::rbrace)) {
     if (is(Token::end)) return unexpected_token("}");
     node->list.push_back(TRY(statement()));
-    CHECK(skip_terminators());
+    TRY(skip_terminators());
   }
-  CHECK(next());
+  TRY(next());
   return node;
 }
 
 Parser::R Parser::simple_or_block() {
-  CHECK(skip_newlines());
+  TRY(skip_newlines());
   if (is(Token::semicolon)) {
-    CHECK(next());
+    TRY(next());
     return make(Op::block);
   }
   return statement();
@@ -124,18 +124,19 @@ Parser::R Parser::statement() {
   if (depth_ > kDepthMax) return fail(Code::invalid_argument, "program nested too deeply");
   switch (lex_.token) {
     case Token::lbrace: return block();
-    case Token::semicolon: CHECK(next()); return make(Op::block);
+    case Token::semicolon: TRY(next()); return make(Op::block);
     case Token::k_if: {
-      CHECK(next());
-      CHECK(expect(Token::lparen, "("));
+      TRY(next());
+      TRY(expect(Token::lparen, "("));
       Node* condition = TRY(expression());
-      CHECK(expect(Token::rparen, ")"));
+      TRY(expect(Token::rparen, ")"));
       Node* node = make(Op::if_, condition);
       node->b = TRY(simple_or_block());
+      // `if (a) b; else c`: the semicolon may stand before else. Going back is a copy of the lexer.
       Lexer saved = lex_;
-      while (is(Token::newline) || is(Token::semicolon)) CHECK(next());
+      while (is(Token::newline) || is(Token::semicolon)) TRY(next());
       if (is(Token::k_else)) {
-        CHECK(next());
+        TRY(next());
         node->c = TRY(simple_or_block());
       } else {
         lex_ = saved;
@@ -143,10 +144,10 @@ Parser::R Parser::statement() {
       return node;
     }
     case Token::k_while: {
-      CHECK(next());
-      CHECK(expect(Token::lparen, "("));
+      TRY(next());
+      TRY(expect(Token::lparen, "("));
       Node* condition = TRY(expression());
-      CHECK(expect(Token::rparen, ")"));
+      TRY(expect(Token::rparen, ")"));
       Node* node = make(Op::while_, condition);
       ++loop_depth_;
       node->b = TRY(simple_or_block());
@@ -154,15 +155,15 @@ Parser::R Parser::statement() {
       return node;
     }
     case Token::k_do: {
-      CHECK(next());
+      TRY(next());
       ++loop_depth_;
       Node* body = TRY(simple_or_block());
       --loop_depth_;
-      CHECK(skip_terminators());
-      CHECK(expect(Token::k_while, "while"));
-      CHECK(expect(Token::lparen, "("));
+      TRY(skip_terminators());
+      TRY(expect(Token::k_while, "while"));
+      TRY(expect(Token::lparen, "("));
       Node* condition = TRY(expression());
-      CHECK(expect(Token::rparen, ")"));
+      TRY(expect(Token::rparen, ")"));
       return make(Op::do_, condition, body);
     }
     case Token::k_for: return for_statement();
@@ -171,24 +172,25 @@ Parser::R Parser::statement() {
   }
   Node* node = TRY(simple_statement());
   if (is(Token::semicolon) || is(Token::newline))
-    CHECK(next());
+    TRY(next());
   else if (!is(Token::rbrace) && !is(Token::end))
     return unexpected_token();
   return node;
 }
 
 Parser::R Parser::for_statement() {
-  CHECK(next());
-  CHECK(expect(Token::lparen, "("));
+  TRY(next());
+  TRY(expect(Token::lparen, "("));
   if (is(Token::name)) {
+    // `for (k in a)` and `for (i = 0; ...)` begin alike.
     Lexer saved = lex_;
     Node* variable = TRY(name());
     if (variable->op != Op::index && is(Token::k_in)) {
-      CHECK(next());
+      TRY(next());
       if (is(Token::name)) {
         Node* array = TRY(name());
         if (is(Token::rparen)) {
-          CHECK(next());
+          TRY(next());
           Node* node = make(Op::for_in, variable, array);
           ++loop_depth_;
           node->c = TRY(simple_or_block());
@@ -201,13 +203,13 @@ Parser::R Parser::for_statement() {
   }
   Node* node = make(Op::for_);
   if (!is(Token::semicolon)) node->a = TRY(simple_statement());
-  CHECK(expect(Token::semicolon, ";"));
-  CHECK(skip_newlines());
+  TRY(expect(Token::semicolon, ";"));
+  TRY(skip_newlines());
   if (!is(Token::semicolon)) node->b = TRY(expression());
-  CHECK(expect(Token::semicolon, ";"));
-  CHECK(skip_newlines());
+  TRY(expect(Token::semicolon, ";"));
+  TRY(skip_newlines());
   if (!is(Token::rparen)) node->c = TRY(simple_statement());
-  CHECK(expect(Token::rparen, ")"));
+  TRY(expect(Token::rparen, ")"));
   ++loop_depth_;
   node->d = TRY(simple_or_block());
   --loop_depth_;
@@ -215,37 +217,37 @@ Parser::R Parser::for_statement() {
 }
 
 Parser::R Parser::switch_statement() {
-  CHECK(next());
-  CHECK(expect(Token::lparen, "("));
+  TRY(next());
+  TRY(expect(Token::lparen, "("));
   Node* node = make(Op::switch_, TRY(expression()));
-  CHECK(expect(Token::rparen, ")"));
-  CHECK(skip_newlines());
-  CHECK(expect(Token::lbrace, "{"));
-  CHECK(skip_terminators());
+  TRY(expect(Token::rparen, ")"));
+  TRY(skip_newlines());
+  TRY(expect(Token::lbrace, "{"));
+  TRY(skip_terminators());
   ++loop_depth_;
   while (!is(Token::rbrace)) {
     Node* branch = make(Op::block);  // a: the label, null for default
     if (is(Token::k_case)) {
-      CHECK(next());
+      TRY(next());
       bool saved = no_in_;
       branch->a = TRY(primary());
       no_in_ = saved;
     } else if (is(Token::k_default)) {
-      CHECK(next());
+      TRY(next());
     } else {
       return unexpected_token("case");
     }
-    CHECK(expect(Token::colon, ":"));
-    CHECK(skip_terminators());
+    TRY(expect(Token::colon, ":"));
+    TRY(skip_terminators());
     while (!is(Token::k_case) && !is(Token::k_default) && !is(Token::rbrace)) {
       if (is(Token::end)) return unexpected_token("}");
       branch->list.push_back(TRY(statement()));
-      CHECK(skip_terminators());
+      TRY(skip_terminators());
     }
     node->list.push_back(branch);
   }
   --loop_depth_;
-  CHECK(next());
+  TRY(next());
   return node;
 }
 
@@ -253,7 +255,7 @@ Parser::R Parser::simple_statement() {
   Token token = lex_.token;
   auto plain = [&](Op op) -> R {
     Node* node = make(op);
-    CHECK(next());
+    TRY(next());
     return node;
   };
   auto at_stop = [&] {
@@ -279,11 +281,11 @@ Parser::R Parser::simple_statement() {
       return node;
     }
     case Token::k_delete: {
-      CHECK(next());
+      TRY(next());
       bool paren = is(Token::lparen);
-      if (paren) CHECK(next());
+      if (paren) TRY(next());
       Node* target = TRY(name());
-      if (paren) CHECK(expect(Token::rparen, ")"));
+      if (paren) TRY(expect(Token::rparen, ")"));
       return make(target->op == Op::index ? Op::delete_ : Op::delete_all, target);
     }
     default: return make(Op::expression, TRY(expression()));
@@ -292,8 +294,9 @@ Parser::R Parser::simple_statement() {
 
 Parser::R Parser::print_statement() {
   Node* node = make(is(Token::k_print) ? Op::print : Op::printf_);
-  CHECK(next());
+  TRY(next());
   bool saved = no_greater_;
+  // In print, > begins a redirection and is no comparison, except inside of parentheses.
   no_greater_ = true;
   auto stop = [&] {
     return is(Token::semicolon) || is(Token::newline) || is(Token::rbrace) || is(Token::end) ||
@@ -304,7 +307,7 @@ Parser::R Parser::print_statement() {
     if (is(Token::lparen)) {
       // print (a, b) > "file": the parentheses hold the whole list unless an operator follows.
       Lexer start = lex_;
-      CHECK(next());
+      TRY(next());
       no_greater_ = false;
       auto inner = arguments(Token::rparen);
       no_greater_ = true;
@@ -318,15 +321,15 @@ Parser::R Parser::print_statement() {
     while (!done) {
       node->list.push_back(TRY(expression()));
       if (!is(Token::comma)) break;
-      CHECK(next());
-      CHECK(skip_newlines());
+      TRY(next());
+      TRY(skip_newlines());
     }
   }
   if (is(Token::greater) || is(Token::append) || is(Token::pipe)) {
     node->redirect = is(Token::greater)  ? Redirect::file
                      : is(Token::append) ? Redirect::append
                                          : Redirect::pipe;
-    CHECK(next());
+    TRY(next());
     no_pipe_getline_ = true;
     node->a = TRY(concatenation());
     no_pipe_getline_ = false;
@@ -339,19 +342,19 @@ Parser::R Parser::print_statement() {
 
 Result<std::vector<Node*>> Parser::arguments(Token closing) {
   std::vector<Node*> list;
-  CHECK(skip_newlines());
+  TRY(skip_newlines());
   while (!is(closing)) {
     list.push_back(TRY(expression()));
-    CHECK(skip_newlines());
+    TRY(skip_newlines());
     if (is(Token::comma)) {
-      CHECK(next());
-      CHECK(skip_newlines());
+      TRY(next());
+      TRY(skip_newlines());
       if (is(closing)) return unexpected_token();
     } else if (!is(closing)) {
       return unexpected_token();
     }
   }
-  CHECK(next());
+  TRY(next());
   return list;
 }
 

@@ -20,13 +20,6 @@ static_assert(std::size(kSpecialNames) == kSpecialCount);
 // How deep statements and expressions may stand in each other; deeper ones are a syntax error.
 inline constexpr int kDepthMax = 250;
 
-// Leaves with the error of `expression`, whose value nobody needs.
-#define CHECK(expression)                                          \
-  do {                                                             \
-    auto atoll_done_ = (expression);                               \
-    if (!atoll_done_) return std::unexpected(atoll_done_.error()); \
-  } while (false)
-
 // Reads a program by recursive descent, one token ahead. Statements are in parser.cc, expressions in
 // expressions.cc; parse() of ast.h is the way in. Used once: run() gives the program away.
 class Parser {
@@ -94,11 +87,11 @@ class Parser {
   // The error for the current token, with what would have been right.
   std::unexpected<Error> unexpected_token(std::string_view wanted = {});
   Result<void> skip_newlines() {
-    while (is(Token::newline)) CHECK(next());
+    while (is(Token::newline)) TRY(next());
     return {};
   }
   Result<void> skip_terminators() {
-    while (is(Token::newline) || is(Token::semicolon)) CHECK(next());
+    while (is(Token::newline) || is(Token::semicolon)) TRY(next());
     return {};
   }
   // Whether it can be assigned to.

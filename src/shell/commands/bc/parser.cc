@@ -215,16 +215,7 @@ void Parser::definition(Functions& functions) {
     function->locals = names();
     if (!is(";") && token_.type != Type::newline) wrong();
   }
-  while (!is("}")) {
-    if (token_.type == Type::end) wrong();
-    if (take(";")) continue;
-    if (token_.type == Type::newline) {
-      advance();
-      continue;
-    }
-    function->body.push_back(statement());
-    if (!is(";") && !is("}") && token_.type != Type::newline) wrong();
-  }
+  statements_to_brace(function->body);
   functions[name] = std::move(function);
 }
 
@@ -239,21 +230,25 @@ bool Parser::ends_statement() const {
   return is(";") || is("}") || token_.type == Type::newline || token_.type == Type::end;
 }
 
+void Parser::statements_to_brace(std::vector<StatementPtr>& out) {
+  while (!is("}")) {
+    if (token_.type == Type::end) wrong();
+    if (take(";")) continue;
+    if (token_.type == Type::newline) {
+      advance();
+      continue;
+    }
+    out.push_back(statement());
+    if (!ends_statement()) wrong();
+  }
+}
+
 StatementPtr Parser::statement() {
   if (stack_low_()) wrong("nesting too deep");
   auto out = std::make_unique<Statement>();
   if (take("{")) {
     out->kind = Kind::block;
-    while (!is("}")) {
-      if (token_.type == Type::end) wrong();
-      if (take(";")) continue;
-      if (token_.type == Type::newline) {
-        advance();
-        continue;
-      }
-      out->body.push_back(statement());
-      if (!ends_statement()) wrong();
-    }
+    statements_to_brace(out->body);
     advance();
     return out;
   }
@@ -459,6 +454,7 @@ ExprPtr Parser::unary() {
 }
 
 ExprPtr Parser::primary() {
+  // A lone point is the last printed value.
   if (token_.type == Type::number && token_.text == ".") token_ = {Type::name, "last"};
   if (token_.type == Type::number) {
     ExprPtr out = make(Op::number);

@@ -60,6 +60,8 @@ class Parser {
   StatementPtr for_statement();
   StatementPtr print_statement();
   bool ends_statement() const;
+  // Up to the closing brace, which stays the current token.
+  void statements_to_brace(std::vector<StatementPtr>& out);
 
   // Loosest first, as everywhere in this file: || && ! comparisons, assignments and sums, products, powers,
   // signs.

@@ -193,6 +193,7 @@ Runner::Number Runner::incremented(const Expr& expr) {
   return expr.op == Op::increment_before ? after : before;
 }
 
+// A subscript is cut to its whole part, as GNU bc does.
 std::uint32_t Runner::index(const Expr& element) {
   decimal::Integer value = arithmetic_.with_scale(eval(*element.a), 0).digits;
   if (value < 0 || value > kIndexMax) trouble(fmt::format("Array {} subscript out of bounds.", element.text));
@@ -214,6 +215,7 @@ Runner::Number Runner::load(const Expr& target) {
 }
 
 void Runner::store(const Expr& target, const Number& value) {
+  // scale, ibase and obase take the nearest value that they may have, without a word.
   auto small = [&](std::uint64_t low, std::uint64_t high) {
     decimal::Integer whole = arithmetic_.with_scale(value, 0).digits;
     return whole < low ? low : whole > high ? high : static_cast<std::uint64_t>(whole);
@@ -248,6 +250,7 @@ void Runner::bind(const Function& function, const Expr& expr, std::map<std::stri
     else
       numbers[parameter.name] = eval(*expr.list[i]);
   }
+  // auto names begin as 0, or as an empty array.
   for (const Parameter& local : function.locals) {
     if (local.array)
       arrays[local.name];
@@ -260,6 +263,7 @@ void Runner::bind(const Function& function, const Expr& expr, std::map<std::stri
 Runner::Number Runner::called(const Expr& expr) {
   auto found = functions_.find(expr.text);
   if (found == functions_.end()) return library_call(expr);
+  // Kept while it runs: its body may define the function anew.
   std::shared_ptr<const Function> function = found->second;
   std::map<std::string, Number> numbers;
   std::map<std::string, Array> arrays;
@@ -271,6 +275,7 @@ Runner::Number Runner::called(const Expr& expr) {
     for (auto& [name, value] : numbers) variables_[name] = std::move(value);
     for (auto& [name, value] : arrays) arrays_[name] = std::move(value);
   };
+  // A change of ibase inside a function ends with it, as in GNU bc.
   unsigned ibase = ibase_;
   returned_ = Number{};
   try {
@@ -316,6 +321,7 @@ Runner::Number Runner::input() {
     call_.in().read_line(line);
   }
   std::string digits;
+  // read() takes digits and a minus of the line and ignores everything else.
   bool negative = line.find('-') != std::string::npos;
   for (char c : line)
     if ((c >= '0' && c <= '9') || (c >= 'A' && c <= 'F') || c == '.') digits += c;

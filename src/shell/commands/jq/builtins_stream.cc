@@ -131,8 +131,8 @@ ATOLL_JQ_BUILTIN(do_combinations) {
 }
 
 ATOLL_JQ_BUILTIN(do_tostream) {
-  std::function<bool(const Value&, std::vector<Value>&, bool)> stream =
-      [&](const Value& v, std::vector<Value>& where, bool top) -> bool {
+  std::function<bool(const Value&, std::vector<Value>&)> stream = [&](const Value& v,
+                                                                      std::vector<Value>& where) -> bool {
     auto emit = [&](std::vector<Value> parts) { return out(Value::array(std::move(parts)), nullptr); };
     need_stack();
     m.tick();
@@ -143,7 +143,7 @@ ATOLL_JQ_BUILTIN(do_tostream) {
       for (std::size_t i = 0; i < v.items().size(); ++i) {
         last = Value(static_cast<double>(i));
         where.push_back(last);
-        bool go = stream(v.items()[i], where, false);
+        bool go = stream(v.items()[i], where);
         where.pop_back();
         if (!go) return false;
       }
@@ -151,7 +151,7 @@ ATOLL_JQ_BUILTIN(do_tostream) {
       for (const auto& member : v.members().members) {
         last = Value(member.key);
         where.push_back(last);
-        bool go = stream(member.value, where, false);
+        bool go = stream(member.value, where);
         where.pop_back();
         if (!go) return false;
       }
@@ -159,11 +159,10 @@ ATOLL_JQ_BUILTIN(do_tostream) {
     where.push_back(last);
     bool go = emit({Value::array(where)});
     where.pop_back();
-    (void)top;
     return go;
   };
   std::vector<Value> where;
-  return stream(in, where, true);
+  return stream(in, where);
 }
 
 ATOLL_JQ_BUILTIN(do_fromstream) {

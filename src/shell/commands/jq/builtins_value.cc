@@ -96,9 +96,10 @@ ATOLL_JQ_BUILTIN(do_in) {
   });
 }
 
+// jq's containment: substrings, and arrays and objects element by element, each found anywhere.
 bool contains(const Value& a, const Value& b) {
   need_stack();
-  if (a.kind() != b.kind()) return (a.kind() == Kind::true_ || a.kind() == Kind::false_) && false;
+  if (a.kind() != b.kind()) return false;
   if (a.is_string()) return a.text().find(b.text()) != std::string::npos;
   if (a.is_array())
     return std::all_of(b.items().begin(), b.items().end(), [&](const Value& wanted) {
@@ -115,6 +116,7 @@ bool contains(const Value& a, const Value& b) {
 ATOLL_JQ_BUILTIN(do_contains) {
   return m.eval(n.list[0], env, in, nullptr, [&](const Value& v, const Path*) {
     const Value &a = n.text == "inside" ? v : in, &b = n.text == "inside" ? in : v;
+    // To jq, true and false are of one type; here each is a kind.
     bool booleans = (a.kind() == Kind::true_ || a.kind() == Kind::false_) &&
                     (b.kind() == Kind::true_ || b.kind() == Kind::false_);
     if (a.kind() != b.kind() && !booleans)
@@ -147,7 +149,7 @@ bool keyed(Machine& m, const Node& n, const Env* env, const Value& in, std::vect
           return true;
         }))
       return false;
-    rows.push_back({key.size() == 1 ? Value::array(std::move(key)) : Value::array(std::move(key)), item});
+    rows.push_back({Value::array(std::move(key)), item});
   }
   m.tick(rows.size() * 8);
   return true;
@@ -199,6 +201,7 @@ ATOLL_JQ_BUILTIN(do_min_max) {
   std::size_t best = 0;
   for (std::size_t i = 1; i < rows.size(); ++i) {
     int order = compare(rows[i].key, rows[best].key);
+    // Of equals the last is the maximum and the first the minimum, as in jq.
     if (max ? order >= 0 : order < 0) best = i;
   }
   return out(rows[best].value, nullptr);
@@ -249,14 +252,17 @@ ATOLL_JQ_BUILTIN(do_indices) {
     if (in.is_null()) return out(Value(), nullptr);
     if (in.is_string() && v.is_string()) {
       const std::string &hay = in.text(), &needle = v.text();
+      // jq gives null, not every position.
       if (needle.empty()) return out(Value(), nullptr);
       for (std::size_t at = hay.find(needle); at != std::string::npos; at = hay.find(needle, at + 1)) {
         m.tick();
+        // Positions count characters, not bytes.
         found.emplace_back(n.text == "_bytes" ? static_cast<double>(at)
                                               : static_cast<double>(
                                                     utf8::count_starts(std::string_view(hay).substr(0, at))));
       }
     } else if (in.is_array()) {
+      // An array is looked for as a run of items, anything else as one item.
       if (v.is_array()) {
         Value got;
         if (!m.index(in, v, got)) return false;
@@ -405,6 +411,7 @@ ATOLL_JQ_BUILTIN(do_isnan_like) {
   return out(Value(r), nullptr);
 }
 ATOLL_JQ_BUILTIN(do_isvalid) {
+  // False without an error is a break to a label further out, which goes on.
   bool go = m.eval(n.list[0], env, in, nullptr, [&](const Value&, const Path*) { return true; });
   if (!go && !m.error) return false;
   m.error.reset();
@@ -419,6 +426,7 @@ ATOLL_JQ_BUILTIN(do_bsearch) {
                                [](const Value& a, const Value& b) { return compare(a, b) < 0; });
     double position = static_cast<double>(at - items.begin());
     if (at != items.end() && compare(*at, v) == 0) return out(Value(position), nullptr);
+    // Not found: where it would have to be put, told by a negative number.
     return out(Value(-1 - position), nullptr);
   });
 }
@@ -440,6 +448,7 @@ ATOLL_JQ_BUILTIN(do_tostring) {
 ATOLL_JQ_BUILTIN(do_fromjson) {
   if (!in.is_string())
     return m.raise(fmt::format("{} ({}) cannot be parsed as JSON", kind_name(in.kind()), to_text(in)));
+  // Not JSON, but jq reads it.
   if (in.text() == "nan") return out(Value(std::nan("")), nullptr);
   auto parsed = parse_json(in.text());
   if (!parsed) return m.raise(fmt::format("{} (while parsing '{}')", parsed.error().message(), in.text()));

@@ -12,12 +12,7 @@ namespace atl::shell::jq {
 
 namespace {
 
-#define CHECK(expression)                                          \
-  do {                                                             \
-    auto atoll_done_ = (expression);                               \
-    if (!atoll_done_) return std::unexpected(atoll_done_.error()); \
-  } while (false)
-
+// Levels of nesting in a program; each takes several frames of this parser.
 constexpr int kProgramDepthMax = 200;
 
 enum class Token : unsigned char { end, name, field, variable, format, number, string_start, op, keyword };
@@ -37,7 +32,7 @@ class Parser {
   }
 
   Result<std::unique_ptr<Program>> run() {
-    CHECK(next());
+    TRY(next());
     if (token_ == Token::end) {
       program_->top = make(Op::identity);
       return std::move(program_);
@@ -185,12 +180,12 @@ Result<void> Parser::next() {
     token_ = Token::string_start;
     return {};
   }
-  static constexpr std::string_view kOperators[] = {"?//=", "?//", "//=", "|=", "+=", "-=", "*=", "/=", "%=",
-                                                    "==",   "!=",  "<=",  ">=", "//", "..", "|",  ",",  "+",
-                                                    "-",    "*",   "/",   "%",  "<",  ">",  "=",  "(",  ")",
-                                                    "[",    "]",   "{",   "}",  ":",  ";",  ".",  "?"};
+  static constexpr std::string_view kOperators[] = {
+      "?//", "//=", "|=", "+=", "-=", "*=", "/=", "%=", "==", "!=", "<=", ">=", "//", "..", "|", ",", "+",
+      "-",   "*",   "/",  "%",  "<",  ">",  "=",  "(",  ")",  "[",  "]",  "{",  "}",  ":",  ";", ".", "?"};
+  // Longer operators come before those that they begin with.
   for (auto op : kOperators) {
-    if (!in_.substr(at_).starts_with(op) || op == "?//=") continue;
+    if (!in_.substr(at_).starts_with(op)) continue;
     at_ += op.size();
     text_.assign(op);
     token_ = Token::op;
@@ -204,36 +199,38 @@ Parser::R Parser::pipe() {
   if (depth_ > kProgramDepthMax) return fail(Code::invalid_argument, "program nested too deeply");
   if (is("def")) return definition();
   if (token_ == Token::keyword && text_ == "label") {
-    CHECK(next());
+    TRY(next());
     if (token_ != Token::variable) return unexpected_token();
     Node* node = make(Op::label);
     scopes_.push_back({Scope::Kind::label, text_, 0});
-    CHECK(next());
-    CHECK(expect("|"));
+    TRY(next());
+    TRY(expect("|"));
     node->a = TRY(pipe());
     scopes_.pop_back();
     return node;
   }
   Node* left = TRY(comma());
+  // `e as $x | body`: the body is everything to the right.
   if (is("as")) return bind(left);
   if (!is("|")) return left;
-  CHECK(next());
+  TRY(next());
   Node* right = TRY(pipe());
   return make(Op::pipe, left, right);
 }
 
 Parser::R Parser::bind(Node* source) {
-  CHECK(next());
+  TRY(next());
   std::vector<std::unique_ptr<Pattern>> patterns;
   patterns.push_back(TRY(pattern()));
   while (is("?//")) {
-    CHECK(next());
+    TRY(next());
     patterns.push_back(TRY(pattern()));
   }
   Node* node = make(patterns.size() == 1 ? Op::bind : Op::bind_alternatives, source);
   std::size_t before = scopes_.size();
   std::vector<std::string> names;
   for (auto& p : patterns) names_of(*p, names);
+  // With ?// every alternative binds all names; those that it does not mention are null.
   if (patterns.size() > 1) {
     std::vector<std::string> unique;
     for (auto& n : names)
@@ -241,8 +238,9 @@ Parser::R Parser::bind(Node* source) {
     names = unique;
     node->all_variables = names;
   }
+  // Scopes are pushed and popped exactly as Machine links environments: `levels` counts links.
   for (auto& n : names) scopes_.push_back({Scope::Kind::variable, n, 0});
-  CHECK(expect("|"));
+  TRY(expect("|"));
   node->b = TRY(pipe());
   scopes_.resize(before);
   if (patterns.size() == 1)
@@ -266,79 +264,80 @@ Result<std::unique_ptr<Pattern>> Parser::pattern() {
   auto out = std::make_unique<Pattern>();
   if (token_ == Token::variable) {
     out->name = text_;
-    CHECK(next());
+    TRY(next());
     return out;
   }
   if (is("[")) {
     out->kind = Pattern::Kind::array;
-    CHECK(next());
+    TRY(next());
     while (true) {
       Pattern::Entry entry;
       entry.pattern = TRY(pattern());
       out->entries.push_back(std::move(entry));
       if (is(",")) {
-        CHECK(next());
+        TRY(next());
         continue;
       }
-      CHECK(expect("]"));
+      TRY(expect("]"));
       return out;
     }
   }
-  CHECK(expect("{"));
+  TRY(expect("{"));
   out->kind = Pattern::Kind::object;
   while (true) {
     Pattern::Entry entry;
     if (token_ == Token::variable) {
       entry.variable = text_;
       entry.key = literal(Value(text_));
-      CHECK(next());
+      TRY(next());
     } else if (token_ == Token::name || token_ == Token::keyword) {
       entry.key = literal(Value(text_));
-      CHECK(next());
+      TRY(next());
     } else if (token_ == Token::string_start) {
       entry.key = TRY(string(""));
     } else {
-      CHECK(expect("("));
+      TRY(expect("("));
       entry.key = TRY(pipe());
-      CHECK(expect(")"));
+      TRY(expect(")"));
     }
     if (is(":")) {
-      CHECK(next());
+      TRY(next());
       entry.pattern = TRY(pattern());
     }
     out->entries.push_back(std::move(entry));
     if (is(",")) {
-      CHECK(next());
+      TRY(next());
       continue;
     }
-    CHECK(expect("}"));
+    TRY(expect("}"));
     return out;
   }
 }
 
 Parser::R Parser::definition() {
-  CHECK(next());
+  TRY(next());
   if (token_ != Token::name && token_ != Token::keyword) return unexpected_token();
   Node* node = make(Op::def);
   node->definition = std::make_unique<Definition>();
   Definition& d = *node->definition;
   d.name = text_;
-  CHECK(next());
+  TRY(next());
   if (is("(")) {
     do {
-      CHECK(next());
+      TRY(next());
       if (token_ == Token::variable)
         d.parameters.push_back("$" + text_);
       else if (token_ == Token::name || token_ == Token::keyword)
         d.parameters.push_back(text_);
       else
         return unexpected_token();
-      CHECK(next());
+      TRY(next());
     } while (is(";"));
-    CHECK(expect(")"));
+    TRY(expect(")"));
   }
-  CHECK(expect(":"));
+  TRY(expect(":"));
   std::size_t before = scopes_.size();
+  // Before the body: a function may call itself.
   scopes_.push_back({Scope::Kind::definition, d.name, d.parameters.size()});
   for (const std::string& parameter : d.parameters) {
     // A value parameter is two links: the closure by its bare name, and the variable.
@@ -348,7 +347,7 @@ Parser::R Parser::definition() {
   }
   d.body = TRY(pipe());
   scopes_.resize(before);
-  CHECK(expect(";"));
+  TRY(expect(";"));
   scopes_.push_back({Scope::Kind::definition, d.name, d.parameters.size()});
   node->b = token_ == Token::end ? make(Op::identity) : TRY(pipe());
   scopes_.resize(before);
@@ -358,7 +357,7 @@ Parser::R Parser::definition() {
 Parser::R Parser::comma() {
   Node* left = TRY(binary(0));
   while (is(",")) {
-    CHECK(next());
+    TRY(next());
     Node* right = TRY(binary(0));
     left = make(Op::comma, left, right);
   }
@@ -423,7 +422,7 @@ Parser::R Parser::binary(int level) {
     }
     if (op == Op::identity) return left;
     char symbol = text_[0];
-    CHECK(next());
+    TRY(next());
     // // binds to the right.
     Node* right = TRY(level == 0 ? binary(0) : binary(level + 1));
     left = make(op, left, right);
@@ -432,6 +431,7 @@ Parser::R Parser::binary(int level) {
                        : symbol == '*' ? Op::multiply
                        : symbol == '/' ? Op::divide
                                        : Op::modulo;
+    // These do not chain: `a == b == c` is a syntax error.
     if (level == 0 || level == 1 || level == 4) return left;
   }
 }
@@ -440,7 +440,7 @@ Parser::R Parser::postfix() {
   Raised deeper(depth_);
   if (depth_ > kProgramDepthMax * 8) return fail(Code::invalid_argument, "program nested too deeply");
   if (is("-")) {
-    CHECK(next());
+    TRY(next());
     return make(Op::negate, TRY(postfix()));
   }
   if (is("reduce") || is("foreach")) return fold(is("foreach"));
@@ -450,10 +450,10 @@ Parser::R Parser::postfix() {
   }
   if (is("def")) return definition();
   if (is("try")) {
-    CHECK(next());
+    TRY(next());
     Node* node = make(Op::try_, TRY(postfix()));
     if (is("catch")) {
-      CHECK(next());
+      TRY(next());
       node->b = TRY(postfix());
     }
     return node;
@@ -469,10 +469,10 @@ Parser::R Parser::suffixes(Node* node) {
     if (token_ == Token::field) {
       Node* field = make(Op::field, node);
       field->text = text_;
-      CHECK(next());
+      TRY(next());
       node = field;
     } else if (is(".")) {
-      CHECK(next());
+      TRY(next());
       if (token_ == Token::string_start) {
         Node* key = TRY(string(""));
         node = make(Op::index, node, key);
@@ -482,25 +482,25 @@ Parser::R Parser::suffixes(Node* node) {
         return unexpected_token();
       }
     } else if (is("?")) {
-      CHECK(next());
+      TRY(next());
       node = make(Op::try_, node);
     } else if (is("[")) {
-      CHECK(next());
+      TRY(next());
       if (is("]")) {
-        CHECK(next());
+        TRY(next());
         node = make(Op::iterate, node);
         continue;
       }
       Node* from = nullptr;
       if (!is(":")) from = TRY(pipe());
       if (is(":")) {
-        CHECK(next());
+        TRY(next());
         Node* slice = make(Op::slice, node, from);
         if (!is("]")) slice->c = TRY(pipe());
-        CHECK(expect("]"));
+        TRY(expect("]"));
         node = slice;
       } else {
-        CHECK(expect("]"));
+        TRY(expect("]"));
         node = make(Op::index, node, from);
       }
     } else {
@@ -528,7 +528,7 @@ Parser::R Parser::string(std::string format) {
     if (e == '(') {
       node->list.push_back(literal(Value(run)));
       run.clear();
-      CHECK(next());
+      TRY(next());
       node->list.push_back(TRY(pipe()));
       if (!is(")")) return unexpected_token();
       continue;
@@ -552,51 +552,51 @@ Parser::R Parser::string(std::string format) {
       return fail(Code::invalid_argument, fmt::format("invalid escape '\\{}' in string", e));
     run += kTo[found];
   }
-  CHECK(next());
+  TRY(next());
   if (node->list.empty()) return literal(Value(run));
   node->list.push_back(literal(Value(run)));
   return node;
 }
 
 Parser::R Parser::conditional() {
-  CHECK(next());
+  TRY(next());
   Node* node = make(Op::if_, TRY(pipe()));
-  CHECK(expect("then"));
+  TRY(expect("then"));
   node->b = TRY(pipe());
   if (is("elif")) {
     node->c = TRY(conditional());
     return node;
   }
   if (is("else")) {
-    CHECK(next());
+    TRY(next());
     node->c = TRY(pipe());
   }
-  CHECK(expect("end"));
+  TRY(expect("end"));
   return node;
 }
 
 Parser::R Parser::fold(bool foreach) {
-  CHECK(next());
+  TRY(next());
   Node* node = make(foreach ? Op::foreach_ : Op::reduce);
   Node* source = TRY(term());
   node->a = TRY(suffixes(source));
   if (!is("as")) return unexpected_token();
-  CHECK(next());
+  TRY(next());
   node->pattern = TRY(pattern());
-  CHECK(expect("("));
+  TRY(expect("("));
   node->b = TRY(pipe());
-  CHECK(expect(";"));
+  TRY(expect(";"));
   std::size_t before = scopes_.size();
   std::vector<std::string> names;
   names_of(*node->pattern, names);
   for (auto& n : names) scopes_.push_back({Scope::Kind::variable, n, 0});
   node->c = TRY(pipe());
   if (foreach && is(";")) {
-    CHECK(next());
+    TRY(next());
     node->d = TRY(pipe());
   }
   scopes_.resize(before);
-  CHECK(expect(")"));
+  TRY(expect(")"));
   return suffixes(node);
 }
 
@@ -609,6 +609,7 @@ Parser::R Parser::variable(const std::string& name) {
         1 + std::count(in_.begin(), in_.begin() + static_cast<std::ptrdiff_t>(at_), '\n')));
     return literal(where);
   }
+  // Innermost first, so that a later binding of a name hides an earlier one.
   for (std::size_t i = scopes_.size(); i-- > 0;) {
     if (scopes_[i].kind == Scope::Kind::variable && scopes_[i].name == name) {
       Node* node = make(Op::variable);
@@ -621,13 +622,13 @@ Parser::R Parser::variable(const std::string& name) {
 
 Parser::R Parser::call() {
   std::string name = text_;
-  CHECK(next());
+  TRY(next());
   if (name == "break" && token_ == Token::variable) {
     for (std::size_t i = scopes_.size(); i-- > 0;) {
       if (scopes_[i].kind == Scope::Kind::label && scopes_[i].name == text_) {
         Node* node = make(Op::break_);
         node->levels = static_cast<int>(scopes_.size() - 1 - i);
-        CHECK(next());
+        TRY(next());
         return node;
       }
     }
@@ -636,13 +637,14 @@ Parser::R Parser::call() {
   std::vector<Node*> arguments;
   if (is("(")) {
     do {
-      CHECK(next());
+      TRY(next());
       arguments.push_back(TRY(pipe()));
     } while (is(";"));
-    CHECK(expect(")"));
+    TRY(expect(")"));
   }
   for (std::size_t i = scopes_.size(); i-- > 0;) {
     const Scope& scope = scopes_[i];
+    // Functions differ by the number of their parameters: f and f(x) are two.
     bool callable = scope.kind == Scope::Kind::definition || scope.kind == Scope::Kind::parameter;
     if (!callable || scope.name != name || scope.arity != arguments.size()) continue;
     Node* node = make(scope.kind == Scope::Kind::definition ? Op::call_definition : Op::call_parameter);
@@ -666,13 +668,13 @@ Parser::R Parser::term() {
   switch (token_) {
     case Token::number: {
       Node* node = literal(Value(number_));
-      CHECK(next());
+      TRY(next());
       return node;
     }
     case Token::string_start: return string("");
     case Token::format: {
       std::string format = text_;
-      CHECK(next());
+      TRY(next());
       if (token_ == Token::string_start) return string(format);
       Node* node = make(Op::format);
       node->text = format;
@@ -681,12 +683,12 @@ Parser::R Parser::term() {
     case Token::field: {
       Node* node = make(Op::field, make(Op::identity));
       node->text = text_;
-      CHECK(next());
+      TRY(next());
       return node;
     }
     case Token::variable: {
       Node* node = TRY(variable(text_));
-      CHECK(next());
+      TRY(next());
       return node;
     }
     case Token::name: return call();
@@ -698,25 +700,25 @@ Parser::R Parser::term() {
     default: break;
   }
   if (is("(")) {
-    CHECK(next());
+    TRY(next());
     Node* node = TRY(pipe());
-    CHECK(expect(")"));
+    TRY(expect(")"));
     return node;
   }
   if (is("[")) {
-    CHECK(next());
+    TRY(next());
     Node* node = make(Op::array);
     if (!is("]")) node->a = TRY(pipe());
-    CHECK(expect("]"));
+    TRY(expect("]"));
     return node;
   }
   if (is("{")) return object();
   if (is("..")) {
-    CHECK(next());
+    TRY(next());
     return make(Op::recurse_default);
   }
   if (is(".")) {
-    CHECK(next());
+    TRY(next());
     Node* node = make(Op::identity);
     if (token_ == Token::string_start) {
       Node* key = TRY(string(""));
@@ -728,16 +730,16 @@ Parser::R Parser::term() {
 }
 
 Parser::R Parser::object() {
-  CHECK(next());
+  TRY(next());
   Node* node = make(Op::object);
   while (!is("}")) {
     node->members.push_back(TRY(member()));
     if (is(","))
-      CHECK(next());
+      TRY(next());
     else if (!is("}"))
       return unexpected_token();
   }
-  CHECK(next());
+  TRY(next());
   return node;
 }
 
@@ -749,36 +751,36 @@ Result<std::pair<Node*, Node*>> Parser::member() {
     key = literal(Value(name));
     value = TRY(variable(name));
     if (name == "__loc__") key = literal(Value(std::string("__loc__")));
-    CHECK(next());
+    TRY(next());
     if (!is(":")) return std::pair{key, value};
   } else if (token_ == Token::name || token_ == Token::keyword) {
     key = literal(Value(text_));
     Node* field = make(Op::field, make(Op::identity));
     field->text = text_;
     value = field;
-    CHECK(next());
+    TRY(next());
   } else if (token_ == Token::number) {
     key = literal(Value(text_));
-    CHECK(next());
+    TRY(next());
   } else if (token_ == Token::string_start || token_ == Token::format) {
     std::string format;
     if (token_ == Token::format) {
       format = text_;
-      CHECK(next());
+      TRY(next());
     }
     key = TRY(string(format));
     value = make(Op::index, make(Op::identity), key);
   } else {
-    CHECK(expect("("));
+    TRY(expect("("));
     key = TRY(pipe());
-    CHECK(expect(")"));
+    TRY(expect(")"));
   }
   if (is(":")) {
-    CHECK(next());
+    TRY(next());
     // The value is an expression without comma and pipe, but pipes of alternatives: ExpD.
     Node* left = TRY(binary(0));
     while (is("|")) {
-      CHECK(next());
+      TRY(next());
       Node* right = TRY(binary(0));
       left = make(Op::pipe, left, right);
     }

@@ -66,6 +66,7 @@ void Editor::finish_file() {
       std::size_t slash = name_.rfind('/');
       std::string directory = slash == std::string::npos ? "" : name_.substr(0, slash + 1);
       std::string base = slash == std::string::npos ? name_ : name_.substr(slash + 1);
+      // -i with a * in its suffix: the * stands for the file's name, so that bak/* is a directory of backups.
       if (backup.find('*') != std::string::npos) {
         std::string replaced;
         for (char c : backup) {
@@ -119,11 +120,7 @@ bool Editor::fill_ahead() {
 }
 
 bool Editor::read_line(std::string& into) {
-  if (!fill_ahead()) {
-    if (!options_.separate) return false;
-    // The end of one file among several.
-    return false;
-  }
+  if (!fill_ahead()) return false;
   into.assign(ahead_);
   complete_ = ahead_complete_;
   ahead_valid_ = false;
@@ -161,6 +158,8 @@ bool Editor::selects(Command& c) {
   if (c.from.kind == Kind::none) return !c.negate;
   if (c.to.kind == Kind::none) return matches(c.from) != c.negate;
   bool inside = false;
+  // The state of a range is kept in its command: it begins at a match of the first address and is looked at
+  // from the next line on for its end.
   if (c.active) {
     inside = true;
     switch (c.to.kind) {
@@ -181,6 +180,7 @@ bool Editor::selects(Command& c) {
     }
   } else if (c.from.kind == Kind::zero && line_number_ == 1) {
     inside = true;
+    // 0,/re/ may end at the first line already; 1,/re/ cannot.
     c.active = !matches(c.to);
   } else if (c.from.kind != Kind::zero && matches(c.from)) {
     inside = true;
@@ -202,6 +202,7 @@ bool Editor::selects(Command& c) {
 }
 
 void Editor::put_line(std::string_view line, bool newline) {
+  // The last line of the input may lack its newline. It is added only if something follows.
   if (missing_newline_) {
     put({&options_.delimiter, 1});
     missing_newline_ = false;
@@ -327,6 +328,7 @@ bool Editor::substitute(Command& c) {
     if (!found) break;
     Regex::Span span = spans_[0];
     bool empty = span.begin == span.end;
+    // An empty match right behind a match does not count: s/b*/X/g makes XaX of abb and not XaXX.
     if (empty && span.begin == last_end) {
       from = span.end + (span.end < space_.size() ? utf8::read_length(space_, span.end) : 1);
       continue;
@@ -400,6 +402,7 @@ Editor::Next Editor::execute() {
         put(c.text);
         break;
       case 'c':
+        // For a range the text comes once, at its end.
         if (c.to.kind == Address::Kind::none || c.negate || !c.active) put(c.text);
         return Next::restart;
       case 'b': i = c.target; continue;
@@ -422,6 +425,7 @@ Editor::Next Editor::execute() {
         std::size_t newline = space_.find('\n');
         if (newline == std::string::npos) return Next::restart;
         space_.erase(0, newline + 1);
+        // D starts the script again with what is left, without reading a line.
         restart_ = true;
         return Next::restart;
       }

@@ -10,12 +10,6 @@ namespace atl::shell::sed {
 
 namespace {
 
-#define CHECK(expression)                                          \
-  do {                                                             \
-    auto atoll_done_ = (expression);                               \
-    if (!atoll_done_) return std::unexpected(atoll_done_.error()); \
-  } while (false)
-
 class Parser {
  public:
   Parser(std::string_view text, const ParseOptions& options) : in_(text), options_(options) {}
@@ -60,12 +54,13 @@ Result<Script> Parser::run() {
   while (true) {
     blanks_and_newlines();
     if (!more()) break;
-    CHECK(command());
+    TRY(command());
   }
   if (!blocks_.empty()) {
     at_ = 0;
     return fail(Code::invalid_argument, "-e expression #1, char 0: unmatched `{'");
   }
+  // Labels may stand behind the jumps to them.
   for (Command& c : script_.commands) {
     if (c.name != 'b' && c.name != 't' && c.name != 'T') continue;
     if (c.text.empty()) {
@@ -106,7 +101,7 @@ Result<void> Parser::command() {
   }
   if (!more()) return error("missing command");
   c.name = in_[at_++];
-  CHECK(arguments(c));
+  TRY(arguments(c));
   return {};
 }
 
@@ -172,6 +167,7 @@ Result<std::string> Parser::delimited(char delimiter, bool regex) {
   std::size_t bracket_start = 0;
   while (more()) {
     char c = in_[at_++];
+    // The delimiter does not end the expression inside of brackets: s/[/]/x/.
     if (c == delimiter && !bracket) return out;
     if (c == '\n' && regex) return error("unterminated address regex");
     if (c == '\\' && more()) {
@@ -248,6 +244,8 @@ std::string expand_escapes(std::string_view text) {
       }
       if (used == 0) return false;
       char c = static_cast<char>(value);
+      // A character that is given by its number is itself, even if it would mean something: s/\x2e/x/ is
+      // about a dot.
       if (std::strchr("*.[]^$/+?(){}|\\&", c) && c) out += '\\';
       out += c;
       i += 1 + used;
@@ -458,21 +456,18 @@ std::string Parser::label() {
 Result<void> Parser::text_argument(Command& c) {
   blanks();
   if (!more()) return error("expected \\ after `a', `c' or `i'");
-  bool one_line = true;
   if (peek() == '\\') {
     ++at_;
     std::size_t mark = at_;
     blanks();
     if (peek() == '\n') {
       ++at_;
-      one_line = false;
     } else {
       // a\text: the backslash keeps leading blanks.
       at_ = mark;
       if (!more()) return {};  // `$a\`: no text, but a last line without newline gets one
     }
   }
-  (void)one_line;
   while (more()) {
     char ch = in_[at_++];
     if (ch == '\n') break;
@@ -539,11 +534,11 @@ Result<void> Parser::arguments(Command& c) {
     case 'b':
     case 't':
     case 'T': c.text = label(); break;
-    case 's': CHECK(substitute(c)); break;
-    case 'y': CHECK(transliterate(c)); break;
+    case 's': TRY(substitute(c)); break;
+    case 'y': TRY(transliterate(c)); break;
     case 'a':
     case 'i':
-    case 'c': CHECK(text_argument(c)); break;
+    case 'c': TRY(text_argument(c)); break;
     case 'r':
     case 'R':
     case 'w':
@@ -559,7 +554,7 @@ Result<void> Parser::arguments(Command& c) {
     case 'l':
     case 'L':
       numeric();
-      CHECK(end_of_command());
+      TRY(end_of_command());
       break;
     case '=':
     case 'd':
@@ -574,7 +569,7 @@ Result<void> Parser::arguments(Command& c) {
     case 'P':
     case 'x':
     case 'z':
-    case 'F': CHECK(end_of_command()); break;
+    case 'F': TRY(end_of_command()); break;
     case 'v': word_to_end(); return {};
     default: return error(fmt::format("unknown command: `{}'", c.name));
   }
