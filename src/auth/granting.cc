@@ -34,6 +34,22 @@ Result<void> check_networks(const std::vector<std::string>& own, std::vector<std
   return {};
 }
 
+// What binds the key of `who` binds what it gives out: what is left open is filled in, what goes beyond is
+// refused.
+Result<void> bind_like_grantor(const Principal& who, const Keys& keys, std::vector<std::string>& networks,
+                               std::optional<WallTime>& expires_at) {
+  const auto own = keys.find(who.key_id);
+  if (!own) return {};
+  const Narrowing narrowing = TRY(Keys::narrowing_of(*own));
+  TRY(check_networks(narrowing.networks, networks));
+  if (!own->expires_at) return {};
+  if (expires_at && *expires_at > *own->expires_at)
+    return fail(Error(Code::permission_denied, "your own key ends earlier than that")
+                    .with_field("expires_in_seconds"));
+  if (!expires_at) expires_at = own->expires_at;
+  return {};
+}
+
 }  // namespace
 
 Result<void> check_reach(const Principal& who, const store::KeyRow& key) {
@@ -47,17 +63,7 @@ Result<void> check_grant(const Principal& who, const Keys& keys, NewKey& wanted)
     return fail(missing_permission(Permission::tenants));
   const PermissionSet granted = TRY(keys.permissions_of(wanted.tenant, wanted.role, wanted.narrowing));
   TRY(check_covered(who, granted));
-  const auto own = keys.find(who.key_id);
-  if (!own) return {};
-  const Narrowing narrowing = TRY(Keys::narrowing_of(*own));
-  TRY(check_networks(narrowing.networks, wanted.narrowing.networks));
-  if (own->expires_at) {
-    if (wanted.expires_at && *wanted.expires_at > *own->expires_at)
-      return fail(Error(Code::permission_denied, "your own key ends earlier than that")
-                      .with_field("expires_in_seconds"));
-    if (!wanted.expires_at) wanted.expires_at = own->expires_at;
-  }
-  return {};
+  return bind_like_grantor(who, keys, wanted.narrowing.networks, wanted.expires_at);
 }
 
 Result<void> check_secret_of(const Principal& who, const Keys& keys, const store::KeyRow& key) {
@@ -65,7 +71,14 @@ Result<void> check_secret_of(const Principal& who, const Keys& keys, const store
   const Narrowing narrowing = TRY(Keys::narrowing_of(key));
   // A role that is gone gives nothing.
   const auto granted = keys.permissions_of(key.tenant, key.role, narrowing);
-  return check_covered(who, granted ? *granted : PermissionSet());
+  TRY(check_covered(who, granted ? *granted : PermissionSet()));
+  // Unlike a new key this one is as it is: what would have to be filled in is too much.
+  auto networks = narrowing.networks;
+  auto expires_at = key.expires_at;
+  TRY(bind_like_grantor(who, keys, networks, expires_at));
+  if (networks == narrowing.networks && expires_at == key.expires_at) return {};
+  return fail(Code::permission_denied,
+              "this key is good for longer or from more networks than yours, and its secret would be yours");
 }
 
 NewKey like(const Principal& who, const Keys& keys) {

@@ -13,7 +13,8 @@ Result<void> check_grant(const Principal& who, const Keys& keys, NewKey& wanted)
 
 // Whether `who` may see this key and end it. Code::not_found otherwise: keys of other tenants do not exist.
 Result<void> check_reach(const Principal& who, const store::KeyRow& key);
-// Whether `who` may have its secret, which rotation shows: only if it opens nothing that `who` lacks.
+// Whether `who` may have its secret, which rotation shows: only if it opens nothing that `who` lacks,
+// from nowhere else and no longer.
 Result<void> check_secret_of(const Principal& who, const Keys& keys, const store::KeyRow& key);
 
 // A key like the caller's own, with its role and what it is narrowed to.

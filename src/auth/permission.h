@@ -116,9 +116,8 @@ class PermissionSet {
 inline constexpr PermissionSet kMachinePermissions = {Permission::metrics_read, Permission::tenants,
                                                       Permission::tenants_look, Permission::cluster};
 // What somebody may do who looks into another tenant (Permission::tenants_look): read facts, not contents.
-inline constexpr PermissionSet kLookPermissions = {Permission::catalog_read, Permission::sessions_read,
-                                                   Permission::history_read, Permission::usage_read,
-                                                   Permission::audit_read};
+inline constexpr PermissionSet kLookPermissions = {Permission::sessions_read, Permission::history_read,
+                                                   Permission::usage_read, Permission::audit_read};
 // What a session's own secret opens, for that session alone.
 inline constexpr PermissionSet kDataPlanePermissions = {Permission::sessions_read, Permission::execute,
                                                         Permission::files_read,    Permission::files_write,

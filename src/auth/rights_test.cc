@@ -103,9 +103,9 @@ class GrantTest : public testing::Test {
     key.role = role;
     return key;
   }
-  Principal make(NewKey key) {
+  Principal make(NewKey key, const std::string& address = "127.0.0.1") {
     auto created = wait(keys_.create(std::move(key)));
-    return *keys_.check(created->key, "127.0.0.1");
+    return *keys_.check(created->key, address);
   }
   std::unique_ptr<store::Store> store_ = *store::Store::open_in_memory();
   ManualClock clock_;
@@ -145,6 +145,30 @@ TEST_F(GrantTest, WhatBindsTheGrantorBindsTheGranted) {
   EXPECT_TRUE(check_grant(who, keys_, key));
   key.narrowing.networks = {"10.0.0.0/8"};
   EXPECT_EQ(check_grant(who, keys_, key).error().field(), "networks");
+}
+
+// Rotation shows a secret: it must not be a way around what binds whoever asks for it.
+TEST_F(GrantTest, WhatBindsAKeyBindsTheSecretsThatItSees) {
+  NewKey bound = wanted("admin");
+  bound.narrowing.networks = {"127.0.0.0/8"};
+  const Principal from_here = make(bound);
+  bound.narrowing.networks.clear();
+  bound.expires_at = clock_.now() + std::chrono::hours(1);
+  const Principal for_an_hour = make(bound);
+  const Principal free = make(wanted("admin"));
+  const store::KeyRow other = *keys_.find(free.key_id);
+  EXPECT_EQ(check_secret_of(from_here, keys_, other).error().code(), Code::permission_denied);
+  EXPECT_EQ(check_secret_of(for_an_hour, keys_, other).error().code(), Code::permission_denied);
+  EXPECT_EQ(check_secret_of(from_here, keys_, *keys_.find(for_an_hour.key_id)).error().code(),
+            Code::permission_denied);
+  for (const Principal& one : {from_here, for_an_hour, free}) {
+    EXPECT_TRUE(check_secret_of(free, keys_, *keys_.find(one.key_id)));
+    EXPECT_TRUE(check_secret_of(one, keys_, *keys_.find(one.key_id))) << "one's own";
+  }
+  NewKey far = wanted("viewer");
+  far.narrowing.networks = {"10.0.0.0/8"};
+  EXPECT_EQ(check_secret_of(from_here, keys_, *keys_.find(make(far, "10.0.0.1").key_id)).error().field(),
+            "networks");
 }
 
 TEST_F(GrantTest, OtherTenantsKeysDoNotExist) {

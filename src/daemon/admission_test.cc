@@ -192,6 +192,12 @@ TEST_F(AdmissionTest, ARateHoldsEverywhereAndNeverWhereSomethingEnds) {
   EXPECT_EQ(ask("DELETE", "/api/sessions/" + text(mine, "session_id"), key_header(kKey)).status, 200);
 }
 
+TEST(Admission, ARuleThatNamesNoPermissionDoesNotStart) {
+  const api::Admission admission(api::Admission::Dependencies{});
+  EXPECT_THROW(admission.rule(api::Rule{Credential::key}), std::invalid_argument);
+  EXPECT_NE(admission.rule(api::for_anybody()), nullptr);
+}
+
 TEST_F(AdmissionTest, EverythingThatEndsSomethingSaysSo) {
   start();
   for (const Probe& probe : table()) {

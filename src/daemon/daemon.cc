@@ -107,8 +107,8 @@ Result<std::unique_ptr<Daemon>> Daemon::build(boost::asio::io_context& loop,
   // While this is still root: the spawner stays root, the service does not.
   TRY(daemon->start_providers());
   TRY(daemon->give_up_root());
-  daemon->workers_ = std::make_unique<os::FairPool>(loop.get_executor(), worker_count(configuration));
-  daemon->lookers_ = std::make_unique<os::FairPool>(loop.get_executor(), worker_count(configuration));
+  daemon->workers_ = std::make_unique<os::FairPool>(worker_count(configuration));
+  daemon->lookers_ = std::make_unique<os::FairPool>(worker_count(configuration));
   const store::Durability wanted = TRY(durability(configuration));
   daemon->store_ = TRY(store::Store::open(daemon->data_, wanted));
   daemon->auditing_ = TRY(Auditing::open(

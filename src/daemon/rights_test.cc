@@ -181,6 +181,116 @@ TEST_F(RightsTest, KeysBoundToSessionsAndEnvironments) {
   EXPECT_EQ(get(path + text(one, "session_id"), shell).status, 404);
 }
 
+// Routes that name no session are about nobody's in particular, or filtered by the session service, or not
+// for a key that is bound. A new one has to be thought about.
+TEST_F(RightsTest, BoundKeysReachNothingThatIsTheWholeTenants) {
+  start();
+  const bj::object one = create(), two = create();
+  const Words harmless = {"/api/whoami",
+                          "/api/roles",
+                          "/api/health",
+                          "/api/environments",
+                          "/api/agents",
+                          "/api/validate",
+                          "/api/capabilities",
+                          "/openapi.json",
+                          "/api/registry",
+                          "/api/registry/versions",
+                          "/api/registry/diff",
+                          "/api/registry/{kind}",
+                          "/api/registry/{kind}/{name}",
+                          "/schemas/{file}",
+                          "/api/prompts",
+                          "/api/prompts/{name}",
+                          "/api/prompts/{name}/render",
+                          "/api/tools",
+                          "/api/tools/{name}",
+                          "/api/skills",
+                          "/api/skills/{name}",
+                          "/api/skills/{name}/files",
+                          "/templates",
+                          "/v2/templates",
+                          "/templates/{template}",
+                          "/teams"};
+  const Words filtered = {"/api/sessions",
+                          "/api/snapshots",
+                          "/api/snapshots/{id}",
+                          "/api/history",
+                          "/api/artifacts/{digest}",
+                          "/api/events",
+                          "/sandboxes",
+                          "/v2/sandboxes",
+                          "/snapshots",
+                          "/sandboxes/metrics",
+                          "/api/e2b/execute",
+                          "/api/e2b/files",
+                          "/api/e2b/files/{session_id}",
+                          "/mcp"};
+  for (const std::string& scope :
+       {fmt::format("session:{}", text(one, "session_id")), std::string("environment:shell")}) {
+    const std::string key = key_of("developer", fmt::format(R"(,"scopes":["{}"])", scope));
+    for (const Probe& probe : table()) {
+      const std::string_view pattern = probe.route->pattern;
+      const bool reads = probe.route->method == Method::get || probe.route->method == Method::head;
+      if (probe.rule.credential != Credential::key || pattern.find("/{id}") != std::string_view::npos ||
+          probe.rule.permission == api::Permission::none || filtered.contains(std::string(pattern)))
+        continue;
+      if (harmless.contains(std::string(pattern)) &&
+          (reads || pattern == "/api/validate" || pattern == "/api/prompts/{name}/render"))
+        continue;
+      SCOPED_TRACE(probe.name() + " with " + scope);
+      const Answer answer = ask(probe, two, key_header(key));
+      EXPECT_EQ(answer.status, 403) << answer.body;
+    }
+  }
+}
+
+// What a bound key makes begins with nothing of what it may not reach.
+TEST_F(RightsTest, BoundKeysMakeNothingOutOfWhatIsOthers) {
+  start();
+  const bj::object other = create();
+  ASSERT_NE(text(other, "environment"), "shell");
+  const Answer kept = post("/api/sessions/" + text(other, "session_id") + "/snapshots", R"({"name":"s"})");
+  ASSERT_EQ(kept.status, 201) << kept.body;
+  const std::string snapshot = text(kept.json(), "snapshot_id");
+  const std::string shell = key_of("developer", R"(,"scopes":["environment:shell"])");
+  const auto make = [&](const std::string& key, const std::string& more) {
+    return post("/api/sessions", fmt::format(R"({{"provider":"virtual","environment":"shell"{}}})", more),
+                key);
+  };
+  EXPECT_EQ(make(shell, "").status, 201);
+  const std::string from = fmt::format(R"(,"snapshot":"{}")", snapshot);
+  EXPECT_EQ(make(shell, from).status, 404);
+  EXPECT_EQ(make(key_of("developer"), from).status, 201);
+  EXPECT_EQ(make(shell, R"(,"storage":"memory")").status, 403);
+  const auto mount = [&](const std::string& key, const std::string& from_template) {
+    return post("/sandboxes",
+                fmt::format(R"({{"templateID":"{}","volumeMounts":[{{"name":"v","path":"/mnt/v"}}]}})",
+                            from_template),
+                key);
+  };
+  ASSERT_EQ(post("/volumes", R"({"name":"v"})").status, 201);
+  const std::string narrow = key_of("developer", R"(,"scopes":["sessions:write","execute","files:read"])");
+  for (const Answer& refused : {mount(shell, "shell"), mount(narrow, "base")}) {
+    EXPECT_EQ(refused.status, 403) << refused.body;
+    EXPECT_NE(refused.body.find("permission volumes"), std::string::npos) << refused.body;
+  }
+}
+
+// Facts, not contents.
+TEST_F(RightsTest, WhoLooksIntoAnotherTenantSeesNothingThatItKeeps) {
+  start();
+  const std::string theirs = key_of("admin", R"(,"tenant":"acme")");
+  ASSERT_EQ(ask("PUT", "/api/index/collections/c", key_header(theirs)).status, 200);
+  const std::string look = key_header(key_of("operator")) + "X-Atoll-Tenant: acme\r\n";
+  for (const char* path : {"/api/index/collections", "/api/index/collections/c", "/api/skills",
+                           "/api/registry/prompts", "/api/tools", "/volumes", "/templates"})
+    EXPECT_EQ(ask("GET", path, look).status, 403) << path;
+  EXPECT_EQ(ask("POST", "/api/index/collections/c/search", look, R"({"query":"x"})").status, 403);
+  EXPECT_EQ(ask("POST", "/api/index/search", look, R"({"query":"x"})").status, 200);
+  EXPECT_EQ(ask("GET", "/api/history", look).status, 200);
+}
+
 TEST_F(RightsTest, KeysEndAndMoveOn) {
   start();
   const bj::object brief = make_key("viewer", R"(,"expires_in_seconds":3)");
@@ -415,6 +525,34 @@ TEST_F(RightsTest, WrongKeysAreAnsweredLaterAndGoodOnesAreNot) {
   EXPECT_GE(time("e2b_ffffffffffffffff").second, std::chrono::milliseconds(290));
   const auto good = time(kKey);
   EXPECT_EQ(good.first, 200);
+  EXPECT_LT(good.second, std::chrono::milliseconds(290));
+}
+
+// Secrets of sessions, signatures, and tokens of ports, volumes and uploads can be guessed at as keys can.
+TEST_F(RightsTest, WrongTokensAreAnsweredLaterToo) {
+  start({{"auth.delay_max", "300ms"}});
+  const bj::object closed = create(R"({"provider":"virtual","public_ports":false})");
+  const std::string place = fmt::format("E2b-Sandbox-Id: {}\r\n", text(closed, "sandbox_id"));
+  const std::string plane = place + "E2b-Sandbox-Port: 49983\r\n";
+  for (int i = 0; i < 15; ++i) ask("GET", "/api/tools", key_header("e2b_ffffffffffffffff"));
+  const auto time = [&](const std::string& method, const std::string& path, const std::string& headers) {
+    const auto began = std::chrono::steady_clock::now();
+    const int status = ask(method, path, headers).status;
+    return std::pair(status, std::chrono::steady_clock::now() - began);
+  };
+  const auto is_late = [](const auto& answer) {
+    return answer.first >= 400 && answer.second >= std::chrono::milliseconds(290);
+  };
+  EXPECT_TRUE(is_late(time("GET", "/files?path=/x", plane + "X-Access-Token: wrong\r\n")));
+  EXPECT_TRUE(is_late(time("GET", "/files?path=/x&signature=v1_wrong", "")));
+  EXPECT_TRUE(is_late(time("GET", "/volumecontent/none/path?path=/", "Authorization: Bearer wrong\r\n")));
+  EXPECT_TRUE(is_late(time("PUT", "/upload/wrong", "")));
+  const std::string port = place + "E2b-Sandbox-Port: 8080\r\n";
+  EXPECT_TRUE(is_late(time("GET", "/", port + "E2b-Traffic-Access-Token: wrong\r\n")));
+  // Who shows none guesses nothing, and who shows the right one waits for nobody.
+  EXPECT_LT(time("GET", "/", port).second, std::chrono::milliseconds(290));
+  const auto good =
+      time("GET", "/files?path=/etc", plane + "X-Access-Token: " + text(closed, "access_token") + "\r\n");
   EXPECT_LT(good.second, std::chrono::milliseconds(290));
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/this_coro.hpp>
 #include <boost/asio/thread_pool.hpp>
 #include <cstddef>
 #include <functional>
@@ -20,36 +21,34 @@ namespace atl::os {
 // others. Belongs to the loop thread.
 class FairPool {
  public:
-  FairPool(boost::asio::any_io_executor executor, std::size_t threads)
-      : executor_(std::move(executor)),
-        share_(static_cast<std::uint32_t>(std::max<std::size_t>(1, threads / 2))),
-        pool_(threads) {}
+  explicit FairPool(std::size_t threads)
+      : share_(static_cast<std::uint32_t>(std::max<std::size_t>(1, threads / 2))), pool_(threads) {}
 
   // As offload(): `work` (Result<T>()) must not throw and must own what it uses. `who`: whose share it is.
   template <class T, class Work>
   Task<T> run(const std::string& who, Work work) {
     std::move_only_function<Result<T>()> job = std::move(work);
-    return run_in_turn<T>(turn_of(who), std::move(job));
+    return run_in_turn<T>(who, std::move(job));
   }
   // Waits for what has begun. Nothing may be run afterwards.
   void join() { pool_.join(); }
 
  private:
-  std::shared_ptr<Turn> turn_of(const std::string& who) {
+  std::shared_ptr<Turn> turn_of(const std::string& who, boost::asio::any_io_executor executor) {
     std::erase_if(turns_, [](const auto& one) { return one.second.expired(); });
     std::weak_ptr<Turn>& known = turns_[who];
     auto turn = known.lock();
-    if (!turn) known = turn = std::make_shared<Turn>(executor_, share_);
+    if (!turn) known = turn = std::make_shared<Turn>(std::move(executor), share_);
     return turn;
   }
   // Held until the work is done: whoever goes away meanwhile still has their share.
   template <class T>
-  Task<T> run_in_turn(std::shared_ptr<Turn> turn, std::move_only_function<Result<T>()> job) {
+  Task<T> run_in_turn(std::string who, std::move_only_function<Result<T>()> job) {
+    const auto turn = turn_of(who, co_await boost::asio::this_coro::executor);
     CO_TRY(const Turn::Hold hold, co_await turn->take());
     co_return co_await offload<T>(pool_, std::move(job));
   }
 
-  boost::asio::any_io_executor executor_;
   std::uint32_t share_;
   std::map<std::string, std::weak_ptr<Turn>> turns_;  // of those who have or want a thread
   boost::asio::thread_pool pool_;

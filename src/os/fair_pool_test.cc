@@ -57,7 +57,7 @@ class FairPoolTest : public testing::Test {
 
   Gate gate_;
   boost::asio::io_context loop_;
-  FairPool pool_{loop_.get_executor(), 2};
+  FairPool pool_{2};
   std::vector<int> done_;
 };
 
@@ -88,7 +88,7 @@ TEST_F(FairPoolTest, AnErrorPassesTheTurnOn) {
 
 TEST(FairPool, OneThreadIsSharedInTurn) {
   boost::asio::io_context loop;
-  FairPool pool(loop.get_executor(), 1);
+  FairPool pool(1);
   std::vector<int> done;
   const auto one = [&](std::string who, int number) -> boost::asio::awaitable<void> {
     auto work = [number]() -> Result<int> { return number; };

@@ -119,24 +119,39 @@ std::optional<Error> AuthorizedService::refuse(const Principal& who, Call call, 
 }
 
 Task<Session> AuthorizedService::create(Principal who, CreateRequest request) {
-  if (auto no = refuse(who, Call::create)) return refused<Session>(std::move(*no));
+  if (auto no = refuse(who, Call::create)) co_return fail(std::move(*no));
   if (names_secret(request.egress) && !who.may(Permission::secrets_use))
-    return refused<Session>(auth::missing_permission(Permission::secrets_use));
-  if (who.scopes != nullptr) {
-    const auth::Scopes& scopes = *who.scopes;
-    if (!scopes.sessions.empty())
-      return refused<Session>(Error(Code::permission_denied, "this key is bound to sessions that exist"));
-    if (!scopes.environment.empty()) {
-      if (request.environment.empty() && request.snapshot.empty()) request.environment = scopes.environment;
-      if (request.environment != scopes.environment)
-        return refused<Session>(
-            Error(Code::permission_denied,
-                  fmt::format("this key is bound to the environment {}", scopes.environment))
-                .with_field("environment"));
-    }
-  }
-  Principal caller = who;
-  return shown(std::move(caller), inner_.create(std::move(who), std::move(request)));
+    co_return fail(auth::missing_permission(Permission::secrets_use));
+  // A volume that is mounted is as open as one that is asked for by its routes.
+  if (!request.volumes.empty() && !who.may(Permission::volumes))
+    co_return fail(auth::missing_permission(Permission::volumes));
+  if (who.scopes != nullptr) CO_CHECK(co_await narrow(who, request));
+  const Principal caller = who;
+  CO_TRY(Session session, co_await inner_.create(std::move(who), std::move(request)));
+  hide_secrets(caller, session);
+  co_return session;
+}
+
+// A session that a narrowed key makes begins with nothing that the key could not reach otherwise.
+Task<void> AuthorizedService::narrow(Principal who, CreateRequest& request) {
+  const auth::Scopes& scopes = *who.scopes;
+  if (!scopes.sessions.empty())
+    co_return fail(Code::permission_denied, "this key is bound to sessions that exist");
+  if (scopes.environment.empty()) co_return Result<void>();
+  const auto elsewhere = [&](const char* field) {
+    return fail(Error(Code::permission_denied,
+                      fmt::format("this key is bound to the environment {}", scopes.environment))
+                    .with_field(field));
+  };
+  if (request.environment.empty() && request.snapshot.empty()) request.environment = scopes.environment;
+  if (request.environment != scopes.environment) co_return elsewhere("environment");
+  // Sessions of other environments may keep their files there too.
+  if (!request.storage.empty()) co_return elsewhere("storage");
+  if (request.snapshot.empty() || !request.snapshot_tenant.empty()) co_return Result<void>();
+  CO_TRY(const Snapshot source, co_await inner_.get_snapshot(std::move(who), request.snapshot));
+  if (source.environment != scopes.environment)
+    co_return fail(Code::not_found, fmt::format("no snapshot {}", request.snapshot));
+  co_return Result<void>();
 }
 
 Task<Session> AuthorizedService::get(Principal who, std::string id) {

@@ -135,6 +135,9 @@ class AuthorizedService final : public Service {
   // Whether the caller's scopes cover the session of this id. What has ended is known by its id alone.
   bool covers(const Principal& who, const std::string& id) const;
   static bool covers(const auth::Scopes& scopes, const Session& session);
+  // Refuses what would give a narrowed key more than it has; fills in the environment that it is bound to.
+  // `request` must outlive the call.
+  Task<void> narrow(Principal who, CreateRequest& request);
 
   Service& inner_;
 };

@@ -233,7 +233,8 @@ Task<void> Drafts::set_toolkit(const CreateRequest& request, const Choice& choic
   if (names.empty()) co_return Result<void>();
   auto look = [skills = dependencies_.skills, tenant = facts.tenant, of = facts.agent,
                names = std::move(names)] { return skills->choose(tenant, of, names); };
-  CO_TRY(facts.skills, co_await dependencies_.skills->off_loop<std::vector<SkillUse>>(std::move(look)));
+  CO_TRY(facts.skills,
+         co_await dependencies_.skills->off_loop<std::vector<SkillUse>>(facts.tenant, std::move(look)));
   if (facts.skills.empty()) co_return Result<void>();
   // Each is mounted twice, and a sandbox has room for 64 mounts.
   constexpr std::size_t kMountedMax = 30;

@@ -79,7 +79,7 @@ Task<void> SavedStates::remove(std::string name, sandbox::Provider* provider) {
   std::string directory = path(name);
   if (provider != nullptr) co_return co_await provider->discard_snapshot(std::move(directory));
   auto remove = [directory] { return os::remove_tree(AT_FDCWD, directory); };
-  co_return co_await os::offload<void>(disk_, std::move(remove));
+  co_return co_await os::offload<void>(removing_, std::move(remove));
 }
 
 void SavedStates::discard(const Live& live, const std::vector<std::string>& names) {
@@ -97,7 +97,7 @@ void SavedStates::discard(const Live& live, const std::vector<std::string>& name
       continue;
     }
     boost::asio::post(
-        disk_, [directory = path(name), provider = live.provider(), executor = dependencies_.executor] {
+        removing_, [directory = path(name), provider = live.provider(), executor = dependencies_.executor] {
           if (os::remove_tree(AT_FDCWD, directory) || provider == nullptr) return;
           // Where the service is an ordinary user, the files belong to ids that only the provider has power
           // over.
@@ -120,7 +120,7 @@ Task<void> SavedStates::sweep(std::set<std::string> known) {
     }
     return left;
   };
-  CO_TRY(const Paths left, co_await os::offload<Paths>(disk_, std::move(work)));
+  CO_TRY(const Paths left, co_await os::offload<Paths>(removing_, std::move(work)));
   // For a state that no session refers to it is not known which provider wrote it, so only its directory is
   // removed. Providers that keep more than a directory remove the rest themselves.
   for (const std::string& path : left)

@@ -72,6 +72,8 @@ class SavedStates {
   std::string directory_;
   std::set<std::string> copied_;
   boost::asio::thread_pool disk_{1};
+  // Apart from it: half a million files are removed in many seconds, and nobody's snapshot waits for that.
+  boost::asio::thread_pool removing_{1};
 };
 
 }  // namespace atl::session

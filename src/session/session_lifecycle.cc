@@ -70,10 +70,11 @@ Task<std::vector<sandbox::HostMount>> SessionLifecycle::volume_mounts(Session fa
 Task<std::vector<sandbox::HostMount>> SessionLifecycle::skill_mounts(Session facts,
                                                                      std::string directory) const {
   const SessionSkills& skills = *dependencies_.skills;
+  const std::string tenant = facts.tenant;
   auto look = [&skills, facts = std::move(facts), directory = std::move(directory)] {
     return skills.mounts(facts, directory);
   };
-  co_return co_await skills.off_loop<std::vector<sandbox::HostMount>>(std::move(look));
+  co_return co_await skills.off_loop<std::vector<sandbox::HostMount>>(tenant, std::move(look));
 }
 
 // Both are asked of the guest together: one after the other would cost two more switches between processes.

@@ -61,8 +61,8 @@ Task<void> open_place(sandbox::Files& files, std::string place, std::string dire
   co_return co_await files.chmod(place, kOpenDirectory, user);
 }
 
-Task<void> copy_skill(const SessionSkills& skills, sandbox::Files& files, const skill::Skill& skill,
-                      std::string target, std::string user) {
+Task<void> copy_skill(const SessionSkills& skills, std::string tenant, sandbox::Files& files,
+                      const skill::Skill& skill, std::string target, std::string user) {
   // An earlier copy is closed for its owner, too.
   auto there = co_await files.stat(target, user);
   if (there && there->type == sandbox::FileType::directory)
@@ -70,24 +70,24 @@ Task<void> copy_skill(const SessionSkills& skills, sandbox::Files& files, const 
   auto removed = co_await files.remove(target, sandbox::Recursive::yes, user);
   if (!removed && removed.error().code() != Code::not_found) co_return fail(std::move(removed).error());
   auto look = [directory = skill.directory] { return skill::list_files(directory); };
-  CO_TRY(const auto list, co_await skills.off_loop<std::vector<skill::FileFacts>>(std::move(look)));
+  CO_TRY(const auto list, co_await skills.off_loop<std::vector<skill::FileFacts>>(tenant, std::move(look)));
   for (const skill::FileFacts& file : list) {
     auto read = [directory = skill.directory, path = file.path] {
       return skill::read_file(directory, path, skill::Bounds{}.bytes_max);
     };
-    CO_TRY(std::string bytes, co_await skills.off_loop<std::string>(std::move(read)));
+    CO_TRY(std::string bytes, co_await skills.off_loop<std::string>(tenant, std::move(read)));
     const std::uint32_t mode = file.executable ? 0555 : 0444;
     CO_CHECK(co_await write_file(files, target + "/" + file.path, std::move(bytes), mode, user));
   }
   co_return co_await set_modes(files, target, kClosedDirectory, user);
 }
 
-Task<void> copy_all(const SessionSkills& skills, sandbox::Files& files,
+Task<void> copy_all(const SessionSkills& skills, std::string tenant, sandbox::Files& files,
                     const std::vector<skill::Skill>& chosen, std::string place, std::string directory,
                     std::string user) {
   CO_CHECK(co_await open_place(files, place, std::move(directory), user));
   for (const skill::Skill& skill : chosen) {
-    auto copied = co_await copy_skill(skills, files, skill, place + "/" + skill.name, user);
+    auto copied = co_await copy_skill(skills, tenant, files, skill, place + "/" + skill.name, user);
     if (!copied) co_return fail(std::move(copied).error().context("copy the skill " + skill.name));
   }
   co_return co_await files.chmod(place, kClosedDirectory, user);
@@ -139,14 +139,16 @@ Result<std::vector<sandbox::HostMount>> SessionSkills::mounts(const Session& fac
 Task<void> SessionSkills::copy_into(std::shared_ptr<sandbox::Sandbox> in, Session facts,
                                     std::string directory) const {
   auto look = [this, facts]() -> Result<std::vector<skill::Skill>> { return find(facts); };
-  CO_TRY(const auto skills, co_await off_loop<std::vector<skill::Skill>>(std::move(look)));
+  CO_TRY(const auto skills, co_await off_loop<std::vector<skill::Skill>>(facts.tenant, std::move(look)));
   sandbox::Files& files = in->files();
   // As root, so that programs of the sandbox's user cannot change them; as that user where there is no such
   // root, as in a container without capabilities. Then they are closed to writers, and their owner could open
   // them.
   for (const std::string& place : places_in(directory)) {
-    auto copied = co_await copy_all(*this, files, skills, place, directory, std::string("root"));
-    if (!copied) copied = co_await copy_all(*this, files, skills, place, directory, std::string());
+    auto copied =
+        co_await copy_all(*this, facts.tenant, files, skills, place, directory, std::string("root"));
+    if (!copied)
+      copied = co_await copy_all(*this, facts.tenant, files, skills, place, directory, std::string());
     if (!copied) co_return fail(std::move(copied).error());
   }
   co_return Result<void>{};

@@ -1,11 +1,10 @@
 #pragma once
 
-#include <boost/asio/thread_pool.hpp>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "os/offload.h"
+#include "os/fair_pool.h"
 #include "os/task.h"
 #include "sandbox/sandbox.h"
 #include "sandbox/spec.h"
@@ -25,11 +24,11 @@ class SessionSkills {
   // Null: there are no skills.
   explicit SessionSkills(const skill::Library* library) : library_(library) {}
 
-  // Runs `work` (Result<T>()) on a thread for this alone, so that neither the loop nor anybody who uses no
-  // skills waits for it.
+  // Runs `work` (Result<T>()) on threads for this alone, so that neither the loop nor anybody who uses no
+  // skills waits for it, nor another tenant.
   template <class T, class Work>
-  Task<T> off_loop(Work work) const {
-    return os::offload<T>(disk_, std::move(work));
+  Task<T> off_loop(const std::string& tenant, Work work) const {
+    return disk_.run<T>(tenant, std::move(work));
   }
 
   bool are_there() const { return library_ != nullptr; }
@@ -49,7 +48,7 @@ class SessionSkills {
   std::vector<skill::Skill> find(const Session& facts) const;
 
   const skill::Library* library_;
-  mutable boost::asio::thread_pool disk_{1};
+  mutable os::FairPool disk_{2};
 };
 
 }  // namespace atl::session

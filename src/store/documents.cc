@@ -24,7 +24,7 @@ Task<void> Store::put_document(DocumentRow row) {
 }
 
 Task<DocumentRow> Store::get_document(std::string kind, std::string tenant, std::string id_or_name) {
-  return read<DocumentRow>([=](Connection& db) -> Result<DocumentRow> {
+  return read<DocumentRow>(tenant, [=](Connection& db) -> Result<DocumentRow> {
     std::optional<DocumentRow> found;
     TRY(db.query(
         "SELECT " DOCUMENT_COLUMNS
@@ -36,7 +36,7 @@ Task<DocumentRow> Store::get_document(std::string kind, std::string tenant, std:
 }
 
 Task<std::vector<DocumentRow>> Store::list_documents(std::string kind, std::string tenant) {
-  return read<std::vector<DocumentRow>>([=](Connection& db) -> Result<std::vector<DocumentRow>> {
+  return read<std::vector<DocumentRow>>(tenant, [=](Connection& db) -> Result<std::vector<DocumentRow>> {
     std::vector<DocumentRow> rows;
     TRY(db.query(
         "SELECT " DOCUMENT_COLUMNS " FROM documents WHERE kind=?1 AND tenant=?2 ORDER BY created_at, id",
@@ -46,7 +46,7 @@ Task<std::vector<DocumentRow>> Store::list_documents(std::string kind, std::stri
 }
 
 Task<std::vector<DocumentRow>> Store::documents_before(std::string kind, WallTime time) {
-  return read<std::vector<DocumentRow>>([=](Connection& db) -> Result<std::vector<DocumentRow>> {
+  return read<std::vector<DocumentRow>>(kOurselves, [=](Connection& db) -> Result<std::vector<DocumentRow>> {
     std::vector<DocumentRow> rows;
     TRY(db.query(
         "SELECT " DOCUMENT_COLUMNS " FROM documents WHERE kind=?1 AND updated_at<?2 ORDER BY tenant, id",

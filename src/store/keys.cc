@@ -58,7 +58,7 @@ Task<void> Store::rename_key(std::string key_id, std::string name) {
 }
 
 Task<std::vector<KeyRow>> Store::list_keys() {
-  return read<std::vector<KeyRow>>([](Connection& db) -> Result<std::vector<KeyRow>> {
+  return read<std::vector<KeyRow>>(kOurselves, [](Connection& db) -> Result<std::vector<KeyRow>> {
     std::vector<KeyRow> keys;
     TRY(db.query(
         "SELECT key_id, tenant, role, name, hash, prefix, created_at, revoked_at, kind, scopes, "
@@ -89,7 +89,7 @@ Task<void> Store::audit(AuditRow row) {
 }
 
 Task<std::vector<AuditRow>> Store::list_audit(std::uint32_t limit) {
-  return read<std::vector<AuditRow>>([limit](Connection& db) -> Result<std::vector<AuditRow>> {
+  return read<std::vector<AuditRow>>(kOurselves, [limit](Connection& db) -> Result<std::vector<AuditRow>> {
     std::vector<AuditRow> rows;
     TRY(db.query(
         "SELECT at, tenant, key_id, action, subject, details FROM audit ORDER BY seq DESC LIMIT ?1",

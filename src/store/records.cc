@@ -130,25 +130,26 @@ Task<void> Store::finish(RecordRow row, std::vector<ArtifactRow> artifacts) {
 }
 
 Task<PageOf<RecordRow>> Store::list_records(RecordFilter filter) {
-  return read_all<PageOf<RecordRow>>([f = std::move(filter)](Connection& db) -> Result<PageOf<RecordRow>> {
-    PageOf<RecordRow> page;
-    std::size_t bytes = 0;
-    const std::string statuses = json_array(f.statuses);
-    TRY(db.query(
-        list_records_sql(f.newest_first),
-        [&](const Row& row) {
-          if (page.items.size() == f.limit || bytes >= kPageBytes) {
-            page.next = page.items.back().seq;
-            return;
-          }
-          page.items.push_back(record_from(row));
-          const RecordRow& taken = page.items.back();
-          bytes += taken.code.size() + taken.out.size() + taken.err.size() + taken.verdict.size() +
-                   taken.traceback.size() + taken.error_value.size() + taken.artifacts.size();
-        },
-        f.tenant, f.session_id, statuses, f.from, f.to, f.text, f.after, f.limit + 1));
-    return page;
-  });
+  return read_all<PageOf<RecordRow>>(
+      filter.tenant, [f = filter](Connection& db) -> Result<PageOf<RecordRow>> {
+        PageOf<RecordRow> page;
+        std::size_t bytes = 0;
+        const std::string statuses = json_array(f.statuses);
+        TRY(db.query(
+            list_records_sql(f.newest_first),
+            [&](const Row& row) {
+              if (page.items.size() == f.limit || bytes >= kPageBytes) {
+                page.next = page.items.back().seq;
+                return;
+              }
+              page.items.push_back(record_from(row));
+              const RecordRow& taken = page.items.back();
+              bytes += taken.code.size() + taken.out.size() + taken.err.size() + taken.verdict.size() +
+                       taken.traceback.size() + taken.error_value.size() + taken.artifacts.size();
+            },
+            f.tenant, f.session_id, statuses, f.from, f.to, f.text, f.after, f.limit + 1));
+        return page;
+      });
 }
 
 Result<std::vector<RecordName>> ended_before(Connection& db, std::int64_t before, std::int64_t count) {
@@ -180,7 +181,7 @@ Result<std::int64_t> count_ended(Connection& db) {
 
 Task<RecordRow> Store::get_record(std::string tenant, std::string record_id) {
   return read_all<RecordRow>(
-      [tenant = std::move(tenant), id = std::move(record_id)](Connection& db) -> Result<RecordRow> {
+      tenant, [tenant, id = std::move(record_id)](Connection& db) -> Result<RecordRow> {
         std::optional<RecordRow> found;
         TRY(db.query(
             "SELECT " RECORD_COLUMNS RECORD_TABLES "WHERE r.record_id=?1 AND r.tenant=?2",
@@ -237,7 +238,7 @@ Task<std::int64_t> Store::trim_artifacts(std::int64_t bytes_max) {
 
 Task<std::vector<ArtifactRow>> Store::list_artifacts(std::string session_id) {
   return read_all<std::vector<ArtifactRow>>(
-      [id = std::move(session_id)](Connection& db) -> Result<std::vector<ArtifactRow>> {
+      kOurselves, [id = std::move(session_id)](Connection& db) -> Result<std::vector<ArtifactRow>> {
         std::vector<ArtifactRow> rows;
         TRY(db.query(
             "SELECT " ARTIFACT_COLUMNS " FROM artifacts WHERE session_id=?1 ORDER BY seq",
@@ -247,24 +248,26 @@ Task<std::vector<ArtifactRow>> Store::list_artifacts(std::string session_id) {
 }
 
 Task<ArtifactRow> Store::get_artifact(std::string tenant, std::string digest) {
-  return read_all<ArtifactRow>([tenant = std::move(tenant),
-                                digest = std::move(digest)](Connection& db) -> Result<ArtifactRow> {
-    std::optional<ArtifactRow> found;
-    TRY(db.query(
-        "SELECT " ARTIFACT_COLUMNS " FROM artifacts WHERE digest=?1 AND tenant=?2 ORDER BY seq DESC LIMIT 1",
-        [&](const Row& row) { found = artifact_from(row); }, digest, tenant));
-    if (!found) return fail(Code::not_found, "no such artifact");
-    return std::move(*found);
-  });
+  return read_all<ArtifactRow>(
+      tenant, [tenant, digest = std::move(digest)](Connection& db) -> Result<ArtifactRow> {
+        std::optional<ArtifactRow> found;
+        TRY(db.query(
+            "SELECT " ARTIFACT_COLUMNS
+            " FROM artifacts WHERE digest=?1 AND tenant=?2 ORDER BY seq DESC LIMIT 1",
+            [&](const Row& row) { found = artifact_from(row); }, digest, tenant));
+        if (!found) return fail(Code::not_found, "no such artifact");
+        return std::move(*found);
+      });
 }
 
 Task<std::vector<std::string>> Store::artifact_digests() {
-  return read_all<std::vector<std::string>>([](Connection& db) -> Result<std::vector<std::string>> {
-    std::vector<std::string> digests;
-    TRY(db.query("SELECT DISTINCT digest FROM artifacts",
-                 [&](const Row& row) { digests.push_back(row.text(0)); }));
-    return digests;
-  });
+  return read_all<std::vector<std::string>>(
+      kOurselves, [](Connection& db) -> Result<std::vector<std::string>> {
+        std::vector<std::string> digests;
+        TRY(db.query("SELECT DISTINCT digest FROM artifacts",
+                     [&](const Row& row) { digests.push_back(row.text(0)); }));
+        return digests;
+      });
 }
 
 }  // namespace atl::store

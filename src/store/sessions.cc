@@ -114,7 +114,7 @@ Task<void> Store::put_session(SessionRow row) {
 }
 
 Task<SessionRow> Store::get_session(std::string id) {
-  return read_all<SessionRow>([id = std::move(id)](Connection& db) -> Result<SessionRow> {
+  return read_all<SessionRow>(kOurselves, [id = std::move(id)](Connection& db) -> Result<SessionRow> {
     std::optional<SessionRow> found;
     TRY(db.query(
         "SELECT " SESSION_COLUMNS " FROM sessions WHERE session_id=?1 OR sandbox_id=?1",
@@ -147,37 +147,36 @@ Result<std::vector<SessionRow>> sessions_after(Connection& db, std::int64_t& aft
 }
 
 Task<PageOf<SessionRow>> Store::list_sessions(SessionFilter filter) {
-  return read_all<PageOf<SessionRow>>(
-      [filter = std::move(filter)](Connection& db) -> Result<PageOf<SessionRow>> {
-        PageOf<SessionRow> page;
-        std::int64_t last = 0;
-        std::size_t bytes = 0;
-        const std::string states = json_array(filter.states);
-        const std::string metadata = pairs_json(filter.metadata);
-        const std::string attributes = pairs_json(filter.attributes);
-        TRY(db.query(
-            list_sessions_sql(filter.newest_first),
-            [&](const Row& row) {
-              // One row more than asked for was selected: its being there says that there is a next page.
-              if (page.items.size() == filter.limit || bytes >= kPageBytes) {
-                page.next = last;
-                return;
-              }
-              page.items.push_back(session_from(row));
-              const SessionRow& taken = page.items.back();
-              bytes += taken.env.size() + taken.metadata.size() + taken.attributes.size() +
-                       taken.egress.size() + taken.volumes.size();
-              last = row.integer(31);
-            },
-            filter.tenant, states, metadata, attributes, filter.provider, filter.environment,
-            filter.created_after, filter.after, filter.limit + 1));
-        return page;
-      });
+  return read_all<PageOf<SessionRow>>(filter.tenant, [filter](Connection& db) -> Result<PageOf<SessionRow>> {
+    PageOf<SessionRow> page;
+    std::int64_t last = 0;
+    std::size_t bytes = 0;
+    const std::string states = json_array(filter.states);
+    const std::string metadata = pairs_json(filter.metadata);
+    const std::string attributes = pairs_json(filter.attributes);
+    TRY(db.query(
+        list_sessions_sql(filter.newest_first),
+        [&](const Row& row) {
+          // One row more than asked for was selected: its being there says that there is a next page.
+          if (page.items.size() == filter.limit || bytes >= kPageBytes) {
+            page.next = last;
+            return;
+          }
+          page.items.push_back(session_from(row));
+          const SessionRow& taken = page.items.back();
+          bytes += taken.env.size() + taken.metadata.size() + taken.attributes.size() + taken.egress.size() +
+                   taken.volumes.size();
+          last = row.integer(31);
+        },
+        filter.tenant, states, metadata, attributes, filter.provider, filter.environment,
+        filter.created_after, filter.after, filter.limit + 1));
+    return page;
+  });
 }
 
 Task<std::vector<SessionRow>> Store::sessions_in(std::vector<std::string> states) {
   return read_all<std::vector<SessionRow>>(
-      [states = std::move(states)](Connection& db) -> Result<std::vector<SessionRow>> {
+      kOurselves, [states = std::move(states)](Connection& db) -> Result<std::vector<SessionRow>> {
         std::vector<SessionRow> rows;
         const std::string words = json_array(states);
         TRY(db.query(

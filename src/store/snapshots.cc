@@ -29,23 +29,22 @@ Task<void> Store::put_snapshot(SnapshotRow row) {
 }
 
 Task<SnapshotRow> Store::get_snapshot(std::string tenant, std::string id) {
-  return read<SnapshotRow>(
-      [tenant = std::move(tenant), id = std::move(id)](Connection& db) -> Result<SnapshotRow> {
-        std::optional<SnapshotRow> found;
-        // A name may be given again: the newest snapshot of that name is meant.
-        TRY(db.query(
-            "SELECT " SNAPSHOT_COLUMNS
-            " FROM snapshots WHERE tenant=?1 AND (snapshot_id=?2 OR (name<>'' AND name=?2)) ORDER BY seq "
-            "DESC LIMIT 1",
-            [&](const Row& row) { found = snapshot_from(row); }, tenant, id));
-        if (!found) return fail(Code::not_found, fmt::format("no snapshot {}", id));
-        return std::move(*found);
-      });
+  return read<SnapshotRow>(tenant, [tenant, id = std::move(id)](Connection& db) -> Result<SnapshotRow> {
+    std::optional<SnapshotRow> found;
+    // A name may be given again: the newest snapshot of that name is meant.
+    TRY(db.query(
+        "SELECT " SNAPSHOT_COLUMNS
+        " FROM snapshots WHERE tenant=?1 AND (snapshot_id=?2 OR (name<>'' AND name=?2)) ORDER BY seq "
+        "DESC LIMIT 1",
+        [&](const Row& row) { found = snapshot_from(row); }, tenant, id));
+    if (!found) return fail(Code::not_found, fmt::format("no snapshot {}", id));
+    return std::move(*found);
+  });
 }
 
 Task<PageOf<SnapshotRow>> Store::list_snapshots(std::string tenant, std::string session_id,
                                                 std::uint32_t limit, std::optional<std::int64_t> after) {
-  return read<PageOf<SnapshotRow>>([=](Connection& db) -> Result<PageOf<SnapshotRow>> {
+  return read<PageOf<SnapshotRow>>(tenant, [=](Connection& db) -> Result<PageOf<SnapshotRow>> {
     PageOf<SnapshotRow> page;
     TRY(db.query(
         "SELECT " SNAPSHOT_COLUMNS
@@ -71,7 +70,7 @@ Task<bool> Store::remove_snapshot(std::string tenant, std::string snapshot_id) {
 }
 
 Task<Amount> Store::snapshot_amount(std::string tenant) {
-  return read<Amount>([=](Connection& db) -> Result<Amount> {
+  return read<Amount>(tenant, [=](Connection& db) -> Result<Amount> {
     Amount amount;
     TRY(db.query(
         "SELECT count(*), coalesce(sum(size_bytes), 0) FROM snapshots WHERE tenant=?1",
@@ -84,7 +83,7 @@ Task<Amount> Store::snapshot_amount(std::string tenant) {
 }
 
 Task<std::int64_t> Store::stored_bytes(std::string tenant) {
-  return read_all<std::int64_t>([tenant = std::move(tenant)](Connection& db) -> Result<std::int64_t> {
+  return read_all<std::int64_t>(tenant, [tenant](Connection& db) -> Result<std::int64_t> {
     std::int64_t bytes = 0;
     TRY(db.query(
         "SELECT (SELECT coalesce(sum(size_bytes), 0) FROM snapshots WHERE tenant=?1) + "
@@ -96,7 +95,7 @@ Task<std::int64_t> Store::stored_bytes(std::string tenant) {
 }
 
 Task<std::vector<SnapshotRow>> Store::snapshots_before(WallTime time) {
-  return read<std::vector<SnapshotRow>>([=](Connection& db) -> Result<std::vector<SnapshotRow>> {
+  return read<std::vector<SnapshotRow>>(kOurselves, [=](Connection& db) -> Result<std::vector<SnapshotRow>> {
     std::vector<SnapshotRow> rows;
     TRY(db.query(
         "SELECT " SNAPSHOT_COLUMNS " FROM snapshots WHERE created_at<?1 ORDER BY seq",
@@ -114,7 +113,7 @@ Result<std::vector<SnapshotRow>> snapshots_after(Connection& db, std::int64_t af
 }
 
 Task<std::vector<std::string>> Store::snapshot_ids() {
-  return read<std::vector<std::string>>([](Connection& db) -> Result<std::vector<std::string>> {
+  return read<std::vector<std::string>>(kOurselves, [](Connection& db) -> Result<std::vector<std::string>> {
     std::vector<std::string> ids;
     TRY(db.query("SELECT snapshot_id FROM snapshots", [&](const Row& row) { ids.push_back(row.text(0)); }));
     return ids;

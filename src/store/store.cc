@@ -9,7 +9,7 @@
 namespace atl::store {
 namespace {
 
-constexpr std::size_t kReaders = 2;
+constexpr std::size_t kReaders = 4;
 
 // Writes what the journal holds into the database, inside a transaction of the caller's.
 struct CatchUp {
@@ -81,7 +81,7 @@ Result<std::unique_ptr<Store>> Store::open(const std::string& directory, Durabil
     journal.reset();
   }
   store->writer_ = std::make_unique<Writer>(std::move(connection), std::move(journal));
-  store->pool_ = std::make_unique<boost::asio::thread_pool>(kReaders);
+  store->pool_ = std::make_unique<os::FairPool>(kReaders);
   return store;
 }
 

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <boost/asio/thread_pool.hpp>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -8,6 +7,7 @@
 #include <vector>
 
 #include "base/latency.h"
+#include "os/fair_pool.h"
 #include "os/task.h"
 #include "store/rows.h"
 #include "store/sqlite.h"
@@ -136,14 +136,17 @@ class Store {
   Task<bool> remove_document(std::string kind, std::string tenant, std::string id);
 
  private:
+  static constexpr const char* kOurselves = "";
   Store() = default;
+  // On a thread of the readers, of which nobody has more than half: `who` is the tenant that asks, kOurselves
+  // for what is short or the service's own. A tenant may look through a gigabyte of history for one word.
   template <class T, class Work>
-  Task<T> read(Work work);
+  Task<T> read(const std::string& who, Work work);
   // The same of tables that the journal leads to.
   template <class T, class Work>
-  Task<T> read_all(Work work);
+  Task<T> read_all(std::string who, Work work);
   template <class T>
-  Task<T> read_after(std::move_only_function<Result<T>(Connection&)> work);
+  Task<T> read_after(std::string who, std::move_only_function<Result<T>(Connection&)> work);
   template <class T, class Work>
   Task<T> write(Work work) {
     return writer_->write<T>(std::move(work));
@@ -157,11 +160,11 @@ class Store {
   std::unordered_set<std::string> open_records_;  // admitted through the journal and not finished
   std::mutex readers_mutex_;
   std::vector<Connection> readers_;
-  std::unique_ptr<boost::asio::thread_pool> pool_;
+  std::unique_ptr<os::FairPool> pool_;
 };
 
 template <class T, class Work>
-Task<T> Store::read(Work work) {
+Task<T> Store::read(const std::string& who, Work work) {
   if (path_.empty()) return writer_->write<T>(std::move(work));
   auto on_reader = [this, work = std::move(work)]() mutable -> Result<T> {
     Connection connection = TRY(take_reader());
@@ -169,21 +172,21 @@ Task<T> Store::read(Work work) {
     give_reader(std::move(connection));
     return result;
   };
-  return os::offload<T>(*pool_, std::move(on_reader));
+  return pool_->run<T>(who, std::move(on_reader));
 }
 
 template <class T, class Work>
-Task<T> Store::read_all(Work work) {
-  return read_after<T>(std::move_only_function<Result<T>(Connection&)>(std::move(work)));
+Task<T> Store::read_all(std::string who, Work work) {
+  return read_after<T>(std::move(who), std::move_only_function<Result<T>(Connection&)>(std::move(work)));
 }
 
 template <class T>
-Task<T> Store::read_after(std::move_only_function<Result<T>(Connection&)> work) {
+Task<T> Store::read_after(std::string who, std::move_only_function<Result<T>(Connection&)> work) {
   if (writer_->is_behind()) {
     auto nothing = [](Connection&) { return Result<void>{}; };
     CO_CHECK(co_await write<void>(std::move(nothing)));
   }
-  co_return co_await read<T>(std::move(work));
+  co_return co_await read<T>(who, std::move(work));
 }
 
 }  // namespace atl::store

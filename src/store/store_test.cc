@@ -36,6 +36,38 @@ class OnDiskAndInMemory : public testing::TestWithParam<bool> {
 
 INSTANTIATE_TEST_SUITE_P(Store, OnDiskAndInMemory, testing::Bool());
 
+// Looking through much history for a word takes long; whoever asks for something else is served meanwhile.
+TEST(Store, WhoLooksThroughMuchHoldsUpNoOther) {
+  const Folder folder;
+  const auto store = *Store::open(folder.path());
+  for (int i = 0; i < 60; ++i) {
+    RecordRow row = record("rec_" + std::to_string(i));
+    row.code = std::string(200'000, 'x');
+    ASSERT_TRUE(wait(store->admit(row)));
+  }
+  DocumentRow kept{.kind = "volume", .tenant = "other", .id = "v", .name = "v"};
+  ASSERT_TRUE(wait(store->put_document(kept)));
+  constexpr int kSearches = 60;
+  int done = 0, done_before = kSearches;
+  const auto search = [&]() -> boost::asio::awaitable<void> {
+    auto found = store->list_records({.tenant = "default", .text = "nowhere"});
+    EXPECT_TRUE(co_await std::move(found));
+    ++done;
+  };
+  const auto ask = [&]() -> boost::asio::awaitable<void> {
+    auto found = store->get_document("volume", "other", "v");
+    EXPECT_TRUE(co_await std::move(found));
+    done_before = done;
+  };
+  boost::asio::io_context& loop = test_loop();
+  for (int i = 0; i < kSearches; ++i) boost::asio::co_spawn(loop, search(), boost::asio::detached);
+  boost::asio::co_spawn(loop, ask(), boost::asio::detached);
+  loop.restart();
+  loop.run();
+  EXPECT_EQ(done, kSearches);
+  EXPECT_LT(done_before, kSearches / 2) << "it waited for its turn behind them";
+}
+
 TEST_P(OnDiskAndInMemory, WhatIsNotThereIsNotFound) {
   EXPECT_EQ(wait(store_->get_session("ses_x")).error().code(), Code::not_found);
   EXPECT_EQ(wait(store_->get_record("default", "exe_x")).error().code(), Code::not_found);

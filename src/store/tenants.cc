@@ -14,7 +14,7 @@ Task<void> Store::put_tenant(TenantRow row) {
 }
 
 Task<std::vector<TenantRow>> Store::list_tenants() {
-  return read<std::vector<TenantRow>>([](Connection& db) -> Result<std::vector<TenantRow>> {
+  return read<std::vector<TenantRow>>(kOurselves, [](Connection& db) -> Result<std::vector<TenantRow>> {
     std::vector<TenantRow> tenants;
     TRY(db.query("SELECT name, state, created_at, changed_at, remove_at, quotas FROM tenants ORDER BY name",
                  [&](const Row& row) {
@@ -50,8 +50,8 @@ Task<void> Store::add_usage(std::vector<UsageRow> rows) {
 }
 
 Task<std::vector<UsageRow>> Store::list_usage(UsageFilter filter) {
-  return read_all<std::vector<UsageRow>>([f = std::move(filter)](
-                                             Connection& db) -> Result<std::vector<UsageRow>> {
+  return read_all<
+      std::vector<UsageRow>>(filter.tenant, [f = filter](Connection& db) -> Result<std::vector<UsageRow>> {
     std::vector<UsageRow> rows;
     TRY(db.query(
         "SELECT CASE WHEN ?6 THEN day ELSE 0 END AS d, tenant, CASE WHEN ?7 THEN key_id ELSE '' END AS k, "
@@ -74,7 +74,7 @@ Task<std::int64_t> Store::remove_usage_before(std::int64_t day) {
 }
 
 Task<std::vector<Store::Creation>> Store::creations_since(WallTime time) {
-  return read_all<std::vector<Creation>>([time](Connection& db) -> Result<std::vector<Creation>> {
+  return read_all<std::vector<Creation>>(kOurselves, [time](Connection& db) -> Result<std::vector<Creation>> {
     std::vector<Creation> all;
     TRY(db.query(
         "SELECT tenant, key_id, created_at FROM sessions WHERE created_at>=?1 ORDER BY created_at",

@@ -123,7 +123,7 @@ Task<std::shared_ptr<os::Fd>> Volumes::top_of(Volume volume) {
   auto top = std::make_shared<os::Fd>(std::move(opened));
   // What an earlier life of this service was writing when it ended.
   auto clear = [top] { return os::remove_tree(top->get(), "incoming"); };
-  CO_CHECK(co_await off_loop<void>(std::move(clear)));
+  CO_CHECK(co_await off_loop<void>(volume.tenant, std::move(clear)));
   tops_[volume.id] = top;
   openings_.erase(volume.id);
   co_return top;
@@ -211,7 +211,7 @@ Task<void> Volumes::erase(Volume volume) {
         TRY_CONTEXT("directory of volumes", os::open(directory.c_str(), O_RDONLY | O_DIRECTORY));
     return os::remove_tree(top.get(), id);
   };
-  co_return co_await off_loop<void>(std::move(remove));
+  co_return co_await off_loop<void>(volume.tenant, std::move(remove));
 }
 
 // The tenant is part of it, so that a token alone finds its volume.

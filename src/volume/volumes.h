@@ -1,7 +1,6 @@
 #pragma once
 
 #include <algorithm>
-#include <boost/asio/thread_pool.hpp>
 #include <map>
 #include <memory>
 #include <string>
@@ -9,7 +8,7 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "os/offload.h"
+#include "os/fair_pool.h"
 #include "os/task.h"
 #include "os/turn.h"
 #include "store/store.h"
@@ -97,12 +96,12 @@ class Volumes {
                           : Tree::open(path, volume.bounds));
       return work(tree);
     };
-    co_return co_await os::offload<T>(disk_, std::move(job));
+    co_return co_await disk_.run<T>(volume.tenant, std::move(job));
   }
-  // Runs `work` (Result<T>()) off the loop: for handles that a tree gave.
+  // Runs `work` (Result<T>()) off the loop: for handles that a tree of this tenant's gave.
   template <class T, class Work>
-  Task<T> off_loop(Work work) {
-    return os::offload<T>(disk_, std::move(work));
+  Task<T> off_loop(const std::string& tenant, Work work) {
+    return disk_.run<T>(tenant, std::move(work));
   }
 
  private:
@@ -131,7 +130,7 @@ class Volumes {
   std::map<std::string, Measured> measured_;                 // by id
   std::map<std::string, std::weak_ptr<Arriving>> arriving_;  // by id
   std::string key_;
-  boost::asio::thread_pool disk_{2};
+  os::FairPool disk_{4};  // half a million files are removed and measured in many seconds
 };
 
 }  // namespace atl::volume

@@ -5,9 +5,11 @@
 #include <sys/stat.h>
 
 #include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
 #include <filesystem>
 #include <optional>
+#include <semaphore>
 
 #include "os/file.h"
 
@@ -185,6 +187,34 @@ TEST_F(VolumesTest, WhereItCannotItIsMeasuredAndSaysSo) {
   const auto refused = wait(volumes_->mountable(*image));
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code(), Code::unsupported);
+}
+
+// Half a million files are removed in many seconds, and whoever removes them is not the only one here.
+TEST_F(VolumesTest, WhatTakesATenantLongHoldsUpNoOther) {
+  const auto busy = wait(volumes_->create("busy", "data"));
+  ASSERT_TRUE(busy);
+  std::counting_semaphore<> end(0);
+  boost::asio::io_context loop;
+  for (int i = 0; i < 6; ++i) {
+    auto work = [&end](Tree&) -> Result<void> {
+      if (!end.try_acquire_for(std::chrono::seconds(20)))
+        return fail(Code::internal, "nobody was served meanwhile");
+      return {};
+    };
+    boost::asio::co_spawn(loop, volumes_->with_tree<void>(*busy, std::move(work)),
+                          [](std::exception_ptr, const Result<void>& done) { EXPECT_TRUE(done); });
+  }
+  const auto serve_other = [&]() -> boost::asio::awaitable<void> {
+    auto making = volumes_->create("other", "data");
+    const auto made = co_await std::move(making);
+    EXPECT_TRUE(made);
+    EXPECT_TRUE(co_await volumes_->mountable(*made));
+    auto removing = volumes_->remove("other", "data");
+    EXPECT_TRUE(co_await std::move(removing));
+    end.release(6);
+  };
+  boost::asio::co_spawn(loop, serve_other(), boost::asio::detached);
+  loop.run();
 }
 
 TEST_F(VolumesTest, UploadsIntoOneVolumeAreMeasuredTogether) {

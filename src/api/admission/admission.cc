@@ -65,6 +65,18 @@ bool is_changing(const Session& session) {
   return session.state == session::State::creating || (session.pausing && !session.auto_resume);
 }
 
+std::optional<Refusal> check_reach(Reach reach, const auth::Principal& who) {
+  const auto forbidden = [&](const char* why) {
+    return Refusal{Kind::forbidden, Error(Code::permission_denied, why), {}, who};
+  };
+  if (reach != Reach::session && who.scopes != nullptr && !who.scopes->empty())
+    return forbidden(
+        "this key is bound to some sessions or to one environment, and this is the whole tenant's");
+  if (reach == Reach::contents && !who.looks_from.empty())
+    return forbidden("what a tenant has put here is not shown to those who look in from another one");
+  return std::nullopt;
+}
+
 // Whoever looks into another tenant does so at their own tenant's cost.
 quota::Holder holder_of(const Grant& grant) {
   if (grant.anonymous) return {{}, grant.caller};
@@ -170,13 +182,14 @@ boost::asio::awaitable<Admission::Outcome> Admission::decide(Rule needed, const 
     case Credential::none: break;
     case Credential::key: outcome = co_await by_key(request); break;
     case Credential::volume: outcome = co_await by_volume(request); break;
-    case Credential::upload: outcome = by_upload(request); break;
+    case Credential::upload: outcome = co_await by_upload(request); break;
     default: outcome = co_await by_session(needed, request);
   }
   const auto* grant = std::get_if<Grant>(&outcome);
   if (grant == nullptr) co_return outcome;
   if (!grant->who.may(needed.permission))
     co_return Refusal{Kind::forbidden, auth::missing_permission(needed.permission), {}, grant->who};
+  if (auto refused = check_reach(needed.reach, grant->who)) co_return std::move(*refused);
   if (needed.rate == Rate::never || grant->caller.empty() || parts_.controller == nullptr) co_return outcome;
   if (auto counted = parts_.controller->admit_call(holder_of(*grant)); !counted)
     co_return Refusal{Kind::limited, std::move(counted).error(),
@@ -240,7 +253,7 @@ Task<std::optional<auth::Principal>> Admission::identify(const net::Request& req
 
 boost::asio::awaitable<Admission::Outcome> Admission::slow_down(const net::Request& request,
                                                                 Refusal refusal) const {
-  if (parts_.attempts == nullptr || refusal.kind != Kind::unauthenticated) co_return refusal;
+  if (parts_.attempts == nullptr) co_return refusal;
   const auto delay =
       parts_.attempts->failed(address_of(request), parts_.keys->id_by_prefix(shown_key(request)));
   if (delay.count() == 0) co_return refusal;
@@ -380,7 +393,10 @@ boost::asio::awaitable<Admission::Outcome> Admission::by_session(Rule needed,
                                                                  const net::Request& request) const {
   const Credential credential = needed.credential;
   Grant grant;
-  if (auto refused = find_session(request, grant)) co_return std::move(*refused);
+  if (auto refused = find_session(request, grant)) {
+    if (refused->kind != Kind::unauthenticated) co_return std::move(*refused);
+    co_return co_await slow_down(request, std::move(*refused));
+  }
   const Session& session = *grant.session;
   if (parts_.tenants != nullptr && !parts_.tenants->is_open(session.tenant))
     co_return Refusal{Kind::gone, Error(Code::not_found, "The sandbox was not found"), session.sandbox_id};
@@ -399,7 +415,11 @@ boost::asio::awaitable<Admission::Outcome> Admission::by_session(Rule needed,
       co_return grant;
     }
   }
-  if (auto refused = check_traffic(credential, request, grant)) co_return std::move(*refused);
+  if (auto refused = check_traffic(credential, request, grant)) {
+    // A browser that shows nothing guesses nothing.
+    if (request.headers.get(kTrafficToken).empty()) co_return std::move(*refused);
+    co_return co_await slow_down(request, std::move(*refused));
+  }
   if (auto refused = check_secret(credential, request, grant))
     co_return co_await slow_down(request, std::move(*refused));
   grant.who = data_plane_of(session);
@@ -418,8 +438,9 @@ boost::asio::awaitable<Admission::Outcome> Admission::by_volume(const net::Reque
   std::string id = request.param("volume");
   auto opened = co_await parts_.volumes->opened_by(std::move(token), std::move(id));
   if (!opened) {
-    const Kind kind = opened.error().code() == Code::unauthenticated ? Kind::unauthenticated : Kind::failed;
-    co_return Refusal{kind, std::move(opened).error(), {}};
+    if (opened.error().code() != Code::unauthenticated)
+      co_return Refusal{Kind::failed, std::move(opened).error(), {}};
+    co_return co_await slow_down(request, Refusal{Kind::unauthenticated, std::move(opened).error(), {}});
   }
   Grant grant;
   if (parts_.tenants != nullptr && !parts_.tenants->is_open(opened->tenant))
@@ -432,15 +453,17 @@ boost::asio::awaitable<Admission::Outcome> Admission::by_volume(const net::Reque
   co_return grant;
 }
 
-Admission::Outcome Admission::by_upload(const net::Request& request) const {
+boost::asio::awaitable<Admission::Outcome> Admission::by_upload(const net::Request& request) const {
   std::optional<auth::Principal> owner;
   if (upload_owner_) owner = upload_owner_(request.param("token"));
   if (owner && parts_.tenants != nullptr && !parts_.tenants->is_open(owner->tenant)) owner.reset();
-  if (!owner) return Refusal{Kind::unauthenticated, Error(Code::not_found, "no such upload"), {}};
+  if (!owner)
+    co_return co_await slow_down(
+        request, Refusal{Kind::unauthenticated, Error(Code::not_found, "no such upload"), {}});
   Grant grant;
   grant.caller = owner->key_id;
   grant.who = std::move(*owner);
-  return grant;
+  co_return grant;
 }
 
 }  // namespace atl::api

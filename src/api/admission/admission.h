@@ -78,7 +78,7 @@ class Admission {
   const AuditTrail* trail() const { return trail_; }
 
   // Finds out who asks, whether that one may do this, and how often. A Refusal leaves nothing behind but its
-  // count. Refusals of wrong keys may be held back for a while (auth/attempts.h).
+  // count. Refusals of wrong credentials may be held back for a while (auth/attempts.h).
   boost::asio::awaitable<std::variant<Grant, Refusal>> admit(Rule needed, const net::Request& request) const;
 
   // The rule as a router takes it. std::invalid_argument if its permission is unset: such a service does not
@@ -112,7 +112,7 @@ class Admission {
   std::optional<Refusal> check_secret(Credential credential, const net::Request& request,
                                       const Grant& grant) const;
   boost::asio::awaitable<Outcome> by_volume(const net::Request& request) const;
-  Outcome by_upload(const net::Request& request) const;
+  boost::asio::awaitable<Outcome> by_upload(const net::Request& request) const;
 
   Dependencies parts_;
   const AuditTrail* trail_ = nullptr;

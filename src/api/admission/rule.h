@@ -24,14 +24,24 @@ enum class Credential : std::uint8_t {
 // Calls that end or release something are never limited: whoever is throttled must be able to stop.
 enum class Rate : std::uint8_t { counted, never };
 
+// Whose things a call is about.
+enum class Reach : std::uint8_t {
+  session,   // of sessions, which the session service looks up, or of nobody's in particular
+  tenant,    // of a whole tenant: not for keys that are bound to some sessions or to one environment
+  contents,  // the same, and what a tenant has put there: not for those who look in from another tenant
+};
+
 // Who may call a route, what for, and whether it counts. A route without one does not compile, and one whose
 // permission is unset does not start.
 struct Rule {
   Credential credential;
   Permission permission = Permission::unset;
   Rate rate = Rate::counted;
+  Reach reach = Reach::session;
 
-  constexpr Rule ending() const { return {credential, permission, Rate::never}; }
+  constexpr Rule ending() const { return {credential, permission, Rate::never, reach}; }
+  constexpr Rule of_tenant() const { return {credential, permission, rate, Reach::tenant}; }
+  constexpr Rule of_contents() const { return {credential, permission, rate, Reach::contents}; }
 };
 
 constexpr Rule for_anybody() {

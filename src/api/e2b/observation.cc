@@ -135,8 +135,10 @@ void Observation::mount(net::Router& router) {
   add(router, "/sandboxes/{id}/logs", with_key(Permission::history_read), &Observation::logs);
   add(router, "/v2/sandboxes/{id}/logs", with_key(Permission::history_read), &Observation::logs_v2);
   add(router, "/teams", with_key(Permission::sessions_read), &Observation::teams);
-  add(router, "/teams/{team}/metrics", with_key(Permission::sessions_read), &Observation::team_metrics);
-  add(router, "/teams/{team}/metrics/max", with_key(Permission::sessions_read), &Observation::team_maximum);
+  add(router, "/teams/{team}/metrics", with_key(Permission::sessions_read).of_tenant(),
+      &Observation::team_metrics);
+  add(router, "/teams/{team}/metrics/max", with_key(Permission::sessions_read).of_tenant(),
+      &Observation::team_maximum);
 }
 
 Task<net::Response> Observation::metrics(net::Request& request, auth::Principal who) {

@@ -268,9 +268,9 @@ Task<void> Volumes::download(net::Exchange& exchange) {
   const auto size = static_cast<std::uint64_t>(info.st_size);
   net::Headers headers{{"Content-Type", "application/octet-stream"}};
   CO_CHECK(co_await exchange.start(200, std::move(headers), size));
-  http::Source next = [this, file] {
+  http::Source next = [this, file, tenant = volume.tenant] {
     auto read = [file] { return next_piece(file->get()); };
-    return context_.volumes.off_loop<std::string>(std::move(read));
+    return context_.volumes.off_loop<std::string>(tenant, std::move(read));
   };
   co_return co_await http::send_content(exchange, std::move(next), size);
 }
@@ -305,14 +305,14 @@ Task<void> Volumes::upload(net::Exchange& exchange) {
     }
     const bool is_due = volume::Volumes::is_due(volume, *arriving, waiting.size());
     auto write = [incoming, bytes = std::exchange(waiting, {})] { return incoming->write(bytes); };
-    CO_CHECK(co_await context_.volumes.off_loop<void>(std::move(write)));
+    CO_CHECK(co_await context_.volumes.off_loop<void>(volume.tenant, std::move(write)));
     if (!is_due) continue;
     const auto fits = co_await context_.volumes.mountable(volume);
     arriving->over = !fits;
     if (!fits) co_return fail(fits.error());
   }
   auto finish = [incoming] { return incoming->finish(); };
-  CO_TRY(const Entry entry, co_await context_.volumes.off_loop<Entry>(std::move(finish)));
+  CO_TRY(const Entry entry, co_await context_.volumes.off_loop<Entry>(volume.tenant, std::move(finish)));
   context_.volumes.note_changed(volume);
   net::Response response = json_response(201, entry_object(entry));
   co_return co_await exchange.send(std::move(response));

@@ -41,7 +41,7 @@ void mount_tools(net::Router& router, const Context& context);
 void mount_tool_calls(net::Router& router, const Context& context);
 void mount_registry(net::Router& router, const Context& context);
 void mount_skills(net::Router& router, const Context& context);
-std::shared_ptr<SkillWork> make_skill_work(const boost::asio::any_io_executor& executor);
+std::shared_ptr<SkillWork> make_skill_work();
 void mount_network(net::Router& router, const Context& context);
 void mount_original(net::Router& router, const Context& context);
 

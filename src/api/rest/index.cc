@@ -405,10 +405,11 @@ Task<Response> add_edges(Context context, Principal who, Request& request) {
 
 void mount_index(net::Router& router, const Context& context) {
   if (context->index == nullptr) return;
-  constexpr Rule kRead = with_key(Permission::history_read), kWrite = with_key(Permission::sessions_write);
+  constexpr Rule kSearch = with_key(Permission::history_read).of_tenant(), kRead = kSearch.of_contents(),
+                 kWrite = with_key(Permission::sessions_write).of_tenant();
   const std::string one = "/api/index/collections/{name}";
   const net::RouteOptions large{.body_bytes_max = 32U << 20};
-  route(router, context, Method::post, "/api/index/search", kRead, search_all);
+  route(router, context, Method::post, "/api/index/search", kSearch, search_all);
   route(router, context, Method::get, "/api/index/collections", kRead, list_collections);
   route(router, context, Method::get, one, kRead, get_collection);
   route(router, context, Method::put, one, kWrite, put_collection);
@@ -416,10 +417,10 @@ void mount_index(net::Router& router, const Context& context) {
   route(router, context, Method::post, one + "/points", kWrite, put_points, large);
   route(router, context, Method::post, one + "/points/delete", kWrite.ending(), delete_points);
   route(router, context, Method::post, one + "/search", kRead, search_collection);
-  route(router, context, Method::post, "/api/graph/query", kRead, query_graph);
+  route(router, context, Method::post, "/api/graph/query", kSearch, query_graph);
   route(router, context, Method::post, "/api/graph/edges", kWrite, add_edges);
   route(router, context, Method::post, "/api/graph/edges/delete", kWrite.ending(), remove_edge);
-  route(router, context, Method::get, "/api/index", kRead, get_state);
+  route(router, context, Method::get, "/api/index", kSearch, get_state);
   route(router, context, Method::post, "/api/index/rebuild", with_key(Permission::cluster), start_rebuild);
 }
 

@@ -260,7 +260,7 @@ Task<Response> session_prompt(Context context, Principal who, Request& request) 
 
 void mount_registry(net::Router& router, const Context& context) {
   const auto reading = with_key(Permission::catalog_read);
-  const auto writing = with_key(Permission::sessions_write);
+  const auto writing = with_key(Permission::sessions_write).of_tenant();
   route(router, context, Method::get, "/api/registry", reading, registry_overview);
   route(router, context, Method::get, "/api/registry/versions", reading, registry_versions);
   route(router, context, Method::get, "/api/registry/diff", reading, registry_diff);

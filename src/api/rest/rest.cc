@@ -119,7 +119,7 @@ std::string sse(std::string_view name, std::string_view json) {
 
 void mount(net::Router& router, Dependencies dependencies) {
   router.set_error_renderer(render_error);
-  dependencies.skill_work = make_skill_work(dependencies.executor);
+  dependencies.skill_work = make_skill_work();
   if (!dependencies.kept_terminals) dependencies.kept_terminals = std::make_shared<KeptTerminals>();
   const Context context = std::make_shared<const Dependencies>(std::move(dependencies));
   mount_sessions(router, context);

@@ -19,8 +19,7 @@ namespace atl::api::rest {
 // Threads of this file's own: what skills cost is not taken from anybody who uses none. Unpacking has one
 // apart from looking, and a tenant one archive at a time.
 struct SkillWork {
-  explicit SkillWork(const boost::asio::any_io_executor& executor) : looks(executor, 2) {}
-  os::FairPool looks;
+  os::FairPool looks{2};
   boost::asio::thread_pool unpacking{1};
   std::set<std::string> unpacks;  // tenants; touched by the loop alone
 };
@@ -210,13 +209,13 @@ Task<Response> session_skills(Context context, Principal who, Request& request) 
 
 }  // namespace
 
-std::shared_ptr<SkillWork> make_skill_work(const boost::asio::any_io_executor& executor) {
-  return std::make_shared<SkillWork>(executor);
+std::shared_ptr<SkillWork> make_skill_work() {
+  return std::make_shared<SkillWork>();
 }
 
 void mount_skills(net::Router& router, const Context& context) {
   const auto reading = with_key(Permission::catalog_read);
-  const auto writing = with_key(Permission::sessions_write);
+  const auto writing = with_key(Permission::sessions_write).of_tenant();
   route(router, context, Method::get, "/api/skills", reading, list_skills);
   route(router, context, Method::post, "/api/skills", writing, add_skills, {.body_bytes_max = 64U << 20});
   route(router, context, Method::get, "/api/skills/{name}", reading, get_skill);

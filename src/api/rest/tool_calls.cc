@@ -70,9 +70,6 @@ Task<void> answer_take(Context context, Principal who, TakeRequest request, net:
 
 Task<void> take_call(Context context, Principal who, net::Exchange& exchange) {
   CO_TRY(TakeRequest request, co_await http::read_body<TakeRequest>(exchange, read_take));
-  if (who.scopes && !who.scopes->empty())
-    co_return fail(Code::permission_denied,
-                   "this key is narrowed to some sessions, and calls of a tool come from all of them");
   CO_CHECK(check_served(context, who.tenant, request.tools));
   co_return co_await http::until_disconnect(
       context->executor, exchange, answer_take(context, std::move(who), std::move(request), exchange));
@@ -110,7 +107,7 @@ Task<Response> give_result(Context context, Principal who, Request& request) {
 
 void mount_tool_calls(net::Router& router, const Context& context) {
   // As much as declaring a tool needs: whoever serves one sees what others of the tenant call it with.
-  const auto serving = with_key(Permission::sessions_write);
+  const auto serving = with_key(Permission::sessions_write).of_tenant();
   stream(router, context, Method::post, "/api/tool-calls/next", serving, take_call);
   route(router, context, Method::post, "/api/tool-calls/{call}/progress", serving, tell_progress);
   route(router, context, Method::post, "/api/tool-calls/{call}/result", serving.ending(), give_result,
