@@ -344,7 +344,10 @@ TEST_F(UpkeepTest, AProcessThatIsKilledWhileItWritesLosesNothingThatWasStored) {
       const bool is_removed = i % 10 == 4 && i + 5 <= stored;
       if (i % 10 == 4 && !is_removed) continue;  // it may have been
       const auto found = ids(index->search("acme", "notes", words("word" + id)));
-      const auto near = ids(index->search("acme", "notes", like("word" + id + "\n")));
+      SearchRequest alike = like("word" + id + "\n");
+      alike.kinds = {
+          "point"};  // with a condition every vector is compared: a graph may miss one that is there
+      const auto near = ids(index->search("acme", "notes", alike));
       EXPECT_EQ(std::ranges::count(found, id), is_removed ? 0 : 1) << id;
       EXPECT_EQ(std::ranges::count(near, id), is_removed ? 0 : 1) << id;
     }
