@@ -24,6 +24,7 @@ namespace {
 constexpr std::size_t kWaitingMax = 10'000, kTogether = 256;
 constexpr auto kCollect = std::chrono::seconds(1);     // how long jobs are collected
 constexpr auto kCatchUpMax = std::chrono::seconds(2);  // how long a search waits for them
+constexpr std::chrono::milliseconds kLookMin = std::chrono::seconds(1), kLookMax = std::chrono::minutes(10);
 constexpr std::size_t kTextMax = 4096, kArtifactMax = 64U << 10;
 
 std::string first_line(const std::string& code) {
@@ -141,28 +142,35 @@ Result<std::unique_ptr<Indexing>> Indexing::open(const config::Configuration& co
     options.neo4j->database = configuration.text("graph.neo4j.database");
   }
   auto opened = TRY(index::Index::open(std::move(options), std::move(embedder)));
+  auto look_every =
+      std::min(configuration.duration("keep.records"), configuration.duration("keep.sessions")) / 2;
+  look_every = std::clamp<std::chrono::milliseconds>(look_every, kLookMin, kLookMax);
   auto indexing = std::unique_ptr<Indexing>(
-      new Indexing(std::move(opened), data, configuration.boolean("index.history")));
+      new Indexing(std::move(opened), data, configuration.boolean("index.history"), look_every));
   indexing->qdrant_secret_ = configuration.text("index.qdrant.api_key_secret");
   indexing->neo4j_secret_ = configuration.text("graph.neo4j.password_secret");
   indexing->neo4j_user_ = configuration.text("graph.neo4j.user");
   return indexing;
 }
 
-Indexing::Indexing(std::unique_ptr<index::Index> index, std::string data, bool with_history)
-    : index_(std::move(index)), data_(std::move(data)), with_history_(with_history) {
-  if (!with_history_) return;
-  index_->rebuild_from([this](const index::Index::Step& step) { return write_history(step); });
+Indexing::Indexing(std::unique_ptr<index::Index> index, std::string data, bool with_history,
+                   std::chrono::milliseconds look_every)
+    : index_(std::move(index)), data_(std::move(data)), with_history_(with_history), look_every_(look_every) {
+  if (with_history_)
+    index_->rebuild_from([this](const index::Index::Step& step) { return write_history(step); });
   thread_ = std::thread([this] { run(); });
   pthread_setname_np(thread_.native_handle(), "atoll-index");
 }
 
 Indexing::~Indexing() {
   {
-    const std::lock_guard lock(mutex_);
+    std::unique_lock lock(mutex_);
     stopping_ = true;
+    wake_.notify_all();
+    // What cannot get its vectors in time gets them after the next start.
+    written_.wait_for(lock, kCatchUpMax, [this] { return done_ >= handed_; });
   }
-  wake_.notify_all();
+  index_->stop_embedding();
   if (thread_.joinable()) thread_.join();
   index_->rebuild_from({});
 }
@@ -350,12 +358,21 @@ Result<void> Indexing::write(Job job) {
 }
 
 void Indexing::run() {
-  if (const auto done = write_lacking(); !done)
+  if (const auto done = with_history_ ? write_lacking() : Result<void>(); !done)
     log::warn("the history was not indexed", {{"error", done.error().message()}});
   std::unique_lock lock(mutex_);
+  auto look_at = std::chrono::steady_clock::now() + look_every_;
   while (true) {
-    wake_.wait(lock, [this] { return stopping_ || !waiting_.empty(); });
-    if (waiting_.empty()) return;
+    wake_.wait_until(lock, look_at, [this] { return stopping_ || !waiting_.empty(); });
+    if (waiting_.empty() && stopping_) return;
+    if (std::chrono::steady_clock::now() >= look_at) {
+      lock.unlock();
+      if (const auto done = remove_gone(); !done)
+        log::warn("history that is gone is still found", {{"error", done.error().message()}});
+      look_at = std::chrono::steady_clock::now() + look_every_;
+      lock.lock();
+    }
+    if (waiting_.empty()) continue;
     wake_.wait_until(lock, oldest_ + kCollect,
                      [this] { return stopping_ || is_hurried_ || waiting_.size() >= kTogether; });
     std::deque<Job> jobs;

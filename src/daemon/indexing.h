@@ -28,8 +28,9 @@ namespace atl::daemon {
 // Keeps the index up to date: executions and relations as sessions report them, from a thread of its own, so
 // that no session waits; tools, prompts and skills when somebody searches and they have changed. What
 // sessions report is collected for up to a second and written together, which takes a fraction of what one by
-// one takes; whoever searches has it written first. Belongs to the loop thread. Shares the index with
-// searches under way on worker threads.
+// one takes; whoever searches has it written first. What is no longer kept (keep.records, keep.sessions) is
+// looked for at the same intervals as it is removed from the store. Belongs to the loop thread. Shares the
+// index with searches under way on worker threads.
 class Indexing final : public session::Observer {
  public:
   // From the settings `index.*`; a bad one is Code::invalid_argument that names it. What the store (atoll.db
@@ -69,7 +70,8 @@ class Indexing final : public session::Observer {
     std::vector<index::Document> documents;
     std::vector<index::Edge> edges;
   };
-  Indexing(std::unique_ptr<index::Index> index, std::string data, bool with_history);
+  Indexing(std::unique_ptr<index::Index> index, std::string data, bool with_history,
+           std::chrono::milliseconds look_every);
   void hand_over(Job job);
   void run();
   // The same jobs, those of one tenant as one, in the order in which they came.
@@ -88,12 +90,18 @@ class Indexing final : public session::Observer {
   // Those that came since this was last called. Belongs to the thread.
   Result<void> write_new_snapshots();
   Result<void> write_history(const index::Index::Step& step);
+  // What the store no longer keeps is not found either. Belongs to the thread. What has come since it was
+  // last called stays: the store may have it in its journal alone.
+  Result<void> remove_gone();
+  Result<void> remove_gone_of(store::Connection& store, const std::string& tenant, const std::string& kind,
+                              std::int64_t& newest);
   // Whatever was not written when the service ended without warning, or when the index was lost.
   Result<void> write_lacking();
 
   std::shared_ptr<index::Index> index_;
   const std::string data_;
   const bool with_history_;
+  const std::chrono::milliseconds look_every_;  // for what is gone
   std::string qdrant_secret_, neo4j_secret_, neo4j_user_;
   const registry::Registry* registry_ = nullptr;
   const tools::ToolRegistry* tools_ = nullptr;
@@ -103,6 +111,7 @@ class Indexing final : public session::Observer {
 
   std::optional<store::Connection> reader_;  // of write_new_snapshots(), as the next
   std::int64_t snapshots_known_ = 0;
+  std::int64_t looked_to_ = 0;  // of remove_gone()
   std::mutex refreshing_;
   std::map<std::string, std::string> refreshed_;  // by tenant and kind: a digest of what the index has
   mutable std::mutex mutex_;

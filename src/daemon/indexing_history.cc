@@ -98,6 +98,34 @@ Result<void> Indexing::write_history(const index::Index::Step& step) {
                        [&](std::uint64_t more) { return step(done += more, std::max(done, total)); });
 }
 
+Result<void> Indexing::remove_gone_of(store::Connection& store, const std::string& tenant,
+                                      const std::string& kind, std::int64_t& newest) {
+  std::string after;
+  while (!stopping_) {
+    const auto some = TRY(index_->named_after(tenant, kind, after, kTogether));
+    if (some.empty()) return {};
+    after = some.back().id;
+    std::vector<std::string> ids;
+    for (const auto& one : some) {
+      newest = std::max(newest, one.number);
+      if (one.number <= looked_to_) ids.push_back(one.id);
+    }
+    const auto gone = TRY(kind == "execution" ? store::records_gone(store, ids)
+                                              : store::artifacts_gone(store, tenant, ids));
+    if (!gone.empty()) TRY(index_->forget(tenant, kind, gone));
+  }
+  return {};
+}
+
+Result<void> Indexing::remove_gone() {
+  store::Connection store = TRY(open_store());
+  std::int64_t newest = looked_to_;
+  for (const std::string& tenant : TRY(index_->tenants()))
+    for (const char* kind : {"execution", "artifact"}) TRY(remove_gone_of(store, tenant, kind, newest));
+  looked_to_ = newest;
+  return {};
+}
+
 // Backwards to where it lacks nothing, and from there on in order.
 Result<void> Indexing::write_lacking() {
   store::Connection store = TRY(open_store());

@@ -12,12 +12,13 @@
 #include "base/json.h"
 #include "base/utf8.h"
 #include "index/catalog_schema.h"
+#include "index/member_words.h"
 #include "index/query_words.h"
 
 namespace atl::index {
 namespace {
 
-constexpr std::size_t kSnippetBytes = 240, kMemberBytes = 256;
+constexpr std::size_t kSnippetBytes = 240;
 
 std::string text_of(const Vector& vector) {
   return {reinterpret_cast<const char*>(vector.data()), vector.size() * sizeof(float)};
@@ -27,16 +28,6 @@ Vector vector_of(const std::string& bytes) {
   Vector vector(bytes.size() / sizeof(float));
   std::memcpy(vector.data(), bytes.data(), vector.size() * sizeof(float));
   return vector;
-}
-
-std::vector<std::string> members_of(const std::string& payload) {
-  std::vector<std::string> members;
-  const auto parsed = json::parse(payload);
-  const auto* object = parsed ? parsed->if_object() : nullptr;
-  if (object == nullptr) return members;
-  for (const auto& member : *object)
-    members.push_back(member_word(std::string(member.key()), boost::json::serialize(member.value())));
-  return members;
 }
 
 // Words in quotes, any of them: nothing of the caller's is an operator of the search language. The place is
@@ -88,11 +79,6 @@ std::string json_list(const std::vector<std::string>& texts) {
   return "[" + list + "]";
 }
 
-std::string member_word(const std::string& name, const std::string& json_value) {
-  std::string word = name + "=" + json_value;
-  return word.size() <= kMemberBytes ? word : "sha256:" + sha256_hex(word);
-}
-
 Result<std::unique_ptr<Catalog>> Catalog::open(const std::string& path, CatalogLimits limits,
                                                Servers servers) {
   store::Connection database = TRY(store::Connection::open(path, store::Access::read_write));
@@ -104,6 +90,14 @@ Result<std::unique_ptr<Catalog>> Catalog::open(const std::string& path, CatalogL
     TRY(catalog->set_note("id", catalog->id_));
   }
   return catalog;
+}
+
+bool Catalog::is_sound() {
+  const std::lock_guard lock(mutex_);
+  std::string found;
+  const auto done =
+      database_.query("PRAGMA quick_check(1)", [&](const store::Row& row) { found = row.text(0); });
+  return done && found == "ok";
 }
 
 Result<void> Catalog::in_transaction(const std::function<Result<void>()>& work) {
@@ -259,7 +253,7 @@ Result<void> Catalog::insert(const Place& place, const Document& document, const
   for (const std::string& member : change.members)
     TRY(database_.run("INSERT OR IGNORE INTO members (place, member, number) VALUES (?1,?2,?3)", place.id,
                       member, number));
-  changes.push_back(std::move(change));
+  if (!document.vector->empty()) changes.push_back(std::move(change));
   return {};
 }
 
@@ -360,7 +354,7 @@ Result<Catalog::Changes> Catalog::put(const Place& place, const std::vector<Docu
 
 Result<Catalog::Changes> Catalog::replace_kind(const Place& place, const std::string& kind,
                                                const std::vector<Document>& documents,
-                                               const std::string& model) {
+                                               const std::vector<std::string>& models) {
   const std::lock_guard lock(mutex_);
   Changes changes;
   const auto work = [&]() -> Result<void> {
@@ -370,7 +364,7 @@ Result<Catalog::Changes> Catalog::replace_kind(const Place& place, const std::st
         [&](const store::Row& row) { numbers.push_back(static_cast<std::uint64_t>(row.integer(0))); },
         place.id, kind));
     for (const std::uint64_t number : numbers) TRY(remove_number(place, number, kind, changes));
-    for (const Document& document : documents) TRY(insert(place, document, model, changes));
+    for (std::size_t i = 0; i < documents.size(); ++i) TRY(insert(place, documents[i], models[i], changes));
     TRY(keep_bounds(place, kind, changes));
     return wait_for_server(place, changes);
   };
@@ -396,6 +390,19 @@ Result<Catalog::Changes> Catalog::remove(const Place& place, const std::vector<s
   };
   TRY(in_transaction(work));
   return changes;
+}
+
+Result<std::vector<Catalog::Named>> Catalog::named_after(const Place& place, const std::string& kind,
+                                                         const std::string& after, std::size_t count) {
+  const std::lock_guard lock(mutex_);
+  std::vector<Named> all;
+  TRY(database_.query(
+      "SELECT number, id FROM documents WHERE place=?1 AND kind=?2 AND id>?3 ORDER BY id LIMIT ?4",
+      [&](const store::Row& row) {
+        all.push_back({row.integer(0), row.text(1)});
+      },
+      place.id, kind, after, count));
+  return all;
 }
 
 Result<std::vector<std::string>> Catalog::lacking(const Place& place, const std::string& kind,
@@ -556,7 +563,7 @@ Result<std::vector<std::uint64_t>> Catalog::by_words(const Place& place, const S
 Result<void> Catalog::rebuild_words() {
   const std::lock_guard lock(mutex_);
   return in_transaction([&]() -> Result<void> {
-    TRY(database_.run("DELETE FROM words"));
+    TRY(make_words_anew(database_));
     TRY(
         database_.run("INSERT INTO words (rowid, place, title, body) SELECT number, 'p'||place, title, body "
                       "FROM documents"));

@@ -49,6 +49,9 @@ class Catalog {
   static Result<std::unique_ptr<Catalog>> open(const std::string& path, CatalogLimits limits,
                                                Servers servers);
 
+  // Whether SQLite finds nothing wrong with it. Reads all of it.
+  bool is_sound();
+
   // 16 hex digits that no other database has.
   const std::string& id() const { return id_; }
 
@@ -66,15 +69,27 @@ class Catalog {
 
   // What a call changed, in order, for backends that are not servers: the caller applies it to them.
   using Changes = std::vector<VectorChange>;
+  static constexpr const char* kUnmade = "?";  // no model
   // Every document must have its vector. models[i] names the model that made the one of documents[i]; "" is
-  // the caller's own vector, which never becomes stale. A document with the kind and id of one that is there
+  // the caller's own vector, which never becomes stale; kUnmade, with an empty vector, is stale at once and
+  // found by words alone until renew(). A document with the kind and id of one that is there
   // replaces it. Code::resource_exhausted if the place would grow by more than `room` bytes: what replaces
   // something counts with the difference.
   Result<Changes> put(const Place& place, const std::vector<Document>& documents,
                       const std::vector<std::string>& models, std::uint64_t room);
   Result<Changes> replace_kind(const Place& place, const std::string& kind,
-                               const std::vector<Document>& documents, const std::string& model);
+                               const std::vector<Document>& documents,
+                               const std::vector<std::string>& models);
   Result<Changes> remove(const Place& place, const std::vector<std::string>& ids);
+
+  // Documents of a kind with ids over `after`, in the order of ids, at most `count`. A number is larger than
+  // those of all documents that were put before.
+  struct Named {
+    std::int64_t number = 0;
+    std::string id;
+  };
+  Result<std::vector<Named>> named_after(const Place& place, const std::string& kind,
+                                         const std::string& after, std::size_t count);
 
   // Of these ids of a kind, those that the place does not have.
   Result<std::vector<std::string>> lacking(const Place& place, const std::string& kind,
@@ -125,6 +140,8 @@ class Catalog {
   Result<void> relate(const std::string& tenant, const std::vector<Edge>& edges, Origin origin);
   // Gives how many of them were there.
   Result<std::uint64_t> unrelate(const std::string& tenant, const std::vector<Edge>& edges);
+  // Removes what the service itself said of these nodes; what the tenant said stays.
+  Result<void> forget_nodes(const std::string& tenant, const std::vector<Node>& nodes);
   // The edges of these nodes in the order in which they were made, at most `limit` of each node.
   Result<std::vector<Edge>> edges_of(const std::string& tenant, std::span<const Node> nodes,
                                      const std::vector<std::string>& types, Direction direction,
@@ -185,6 +202,7 @@ class Catalog {
   Result<std::int64_t> bytes_in(const Place& place);
   Result<void> keep_edge_bound(const std::string& tenant, std::uint64_t added);
   Result<void> wait_for_server(const Place& place, const Changes& changes);
+  Result<std::uint64_t> remove_edges(const std::string& tenant, const std::vector<Edge>& edges);
   Result<void> wait_edge(const std::string& tenant, const char* what, const Edge& edge);
   Result<void> keep_waiting_bound(const char* table);
   Result<std::int64_t> one_number(std::string_view sql, std::int64_t argument = 0);

@@ -84,24 +84,53 @@ Result<void> Catalog::relate(const std::string& tenant, const std::vector<Edge>&
   });
 }
 
+Result<std::uint64_t> Catalog::remove_edges(const std::string& tenant, const std::vector<Edge>& edges) {
+  std::uint64_t removed = 0;
+  for (const Edge& edge : edges) {
+    const auto count =
+        TRY(database_.run("DELETE FROM edges WHERE tenant=?1 AND from_kind=?2 AND from_id=?3 AND type=?4 "
+                          "AND to_kind=?5 AND to_id=?6",
+                          tenant, edge.from.kind, edge.from.id, edge.type, edge.to.kind, edge.to.id));
+    if (count == 0) continue;
+    ++removed;
+    TRY(wait_edge(tenant, "unrelate", edge));
+  }
+  TRY(keep_waiting_bound(kEdges));
+  return removed;
+}
+
 Result<std::uint64_t> Catalog::unrelate(const std::string& tenant, const std::vector<Edge>& edges) {
   const std::lock_guard lock(mutex_);
   std::uint64_t removed = 0;
   const auto work = [&]() -> Result<void> {
-    for (const Edge& edge : edges) {
-      const auto count =
-          TRY(database_.run("DELETE FROM edges WHERE tenant=?1 AND from_kind=?2 AND from_id=?3 AND type=?4 "
-                            "AND to_kind=?5 AND to_id=?6",
-                            tenant, edge.from.kind, edge.from.id, edge.type, edge.to.kind, edge.to.id));
-      if (count == 0) continue;
-      ++removed;
-      TRY(wait_edge(tenant, "unrelate", edge));
-    }
-    return keep_waiting_bound(kEdges);
+    removed = TRY(remove_edges(tenant, edges));
+    return {};
   };
   TRY(in_transaction(work));
   edge_counts_.erase(tenant);
   return removed;
+}
+
+Result<void> Catalog::forget_nodes(const std::string& tenant, const std::vector<Node>& nodes) {
+  constexpr std::string_view kAll =
+      "SELECT from_kind, from_id, type, to_kind, to_id FROM edges WHERE tenant=?1 AND given=0 AND "
+      "((from_kind=?2 AND from_id=?3) OR (to_kind=?2 AND to_id=?3))";
+  const std::lock_guard lock(mutex_);
+  const auto work = [&]() -> Result<void> {
+    std::vector<Edge> edges;
+    for (const Node& node : nodes)
+      TRY(database_.query(
+          kAll,
+          [&](const store::Row& row) {
+            edges.push_back({{row.text(0), row.text(1)}, {row.text(3), row.text(4)}, row.text(2)});
+          },
+          tenant, node.kind, node.id));
+    TRY(remove_edges(tenant, edges));
+    return {};
+  };
+  TRY(in_transaction(work));
+  edge_counts_.erase(tenant);
+  return {};
 }
 
 Result<std::vector<Edge>> Catalog::edges_of(const std::string& tenant, std::span<const Node> nodes,

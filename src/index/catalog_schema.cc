@@ -3,11 +3,17 @@
 #include <fmt/format.h>
 
 #include <string>
+#include <vector>
+
+#include "index/member_words.h"
 
 namespace atl::index {
 namespace {
 
-constexpr int kVersion = 4;
+constexpr int kVersion = 5;
+
+constexpr const char* kWords =
+    "CREATE VIRTUAL TABLE words USING fts5(place, title, body, tokenize='porter unicode61');";
 
 constexpr const char* kTables = R"sql(
 CREATE TABLE places (id INTEGER PRIMARY KEY AUTOINCREMENT, tenant TEXT, name TEXT, model TEXT, dimension INTEGER,
@@ -18,7 +24,6 @@ CREATE INDEX documents_by_model ON documents (place, dimension, model);
 CREATE INDEX documents_by_id ON documents (place, id);
 CREATE TABLE members (place INTEGER, member TEXT, number INTEGER, PRIMARY KEY (place, member, number)) WITHOUT ROWID;
 CREATE INDEX members_by_number ON members (place, number);
-CREATE VIRTUAL TABLE words USING fts5(place, title, body, tokenize='porter unicode61');
 CREATE TABLE edges (number INTEGER PRIMARY KEY AUTOINCREMENT, tenant TEXT, from_kind TEXT, from_id TEXT, type TEXT,
   to_kind TEXT, to_id TEXT, UNIQUE (tenant, from_kind, from_id, type, to_kind, to_id));
 CREATE INDEX edges_back ON edges (tenant, to_kind, to_id);
@@ -29,8 +34,7 @@ CREATE TABLE waiting_edges (sequence INTEGER PRIMARY KEY AUTOINCREMENT, tenant T
 CREATE TABLE notes (name TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
 )sql";
 
-// Version 1 had the place in every document and no models of vectors. Members of payloads come when the
-// documents are put again; collections of before get them here, by the JSON functions of the database.
+// Version 1 had the place in every document and no models of vectors.
 constexpr const char* kFromFirst = R"sql(
 INSERT INTO places (tenant, name, model, dimension, created) SELECT tenant, name, model, dimension, created FROM old_collections;
 INSERT OR IGNORE INTO places (tenant, name, model, dimension, created) SELECT DISTINCT tenant, '', 'hash', 384, 0 FROM old_documents
@@ -40,10 +44,6 @@ INSERT INTO documents (number, place, kind, id, title, body, payload, model, dim
     length(CAST(old.vector AS BLOB))/4, old.vector
   FROM old_documents AS old JOIN places ON places.tenant=old.tenant AND places.name=old.collection;
 INSERT INTO words (rowid, place, title, body) SELECT number, 'p'||place, title, body FROM documents;
-INSERT OR IGNORE INTO members (place, member, number)
-  SELECT documents.place, one.key||'='||CASE one.type WHEN 'text' THEN json_quote(one.value) WHEN 'true' THEN 'true'
-    WHEN 'false' THEN 'false' WHEN 'null' THEN 'null' ELSE one.value END, documents.number
-  FROM documents, json_each(documents.payload) AS one;
 INSERT INTO edges (tenant, from_kind, from_id, type, to_kind, to_id) SELECT tenant, from_kind, from_id, type, to_kind, to_id
   FROM old_edges;
 DROP TABLE old_collections; DROP TABLE old_documents; DROP TABLE old_edges; DROP TABLE graphs;
@@ -73,16 +73,54 @@ ALTER TABLE documents RENAME TO old_documents;
 ALTER TABLE edges RENAME TO old_edges;
 )sql";
 
+// Version 4 and those before compared members of payloads as they were written: 3 was not 3.0. A server has
+// their words as well and is filled anew.
+Result<void> from_fourth(store::Connection& database) {
+  constexpr std::size_t kAtOnce = 1000;
+  struct Payload {
+    std::int64_t number = 0, place = 0;
+    std::string text;
+  };
+  TRY(database.run("DELETE FROM members"));
+  std::vector<Payload> some;
+  for (std::int64_t after = 0;; after = some.back().number) {
+    some.clear();
+    TRY(database.query(
+        "SELECT number, place, payload FROM documents WHERE number>?1 AND payload<>'{}' ORDER BY number "
+        "LIMIT "
+        "?2",
+        [&](const store::Row& row) {
+          some.push_back({row.integer(0), row.integer(1), row.text(2)});
+        },
+        after, kAtOnce));
+    if (some.empty()) break;
+    for (const Payload& one : some)
+      for (const std::string& member : members_of(one.text))
+        TRY(database.run("INSERT OR IGNORE INTO members (place, member, number) VALUES (?1,?2,?3)", one.place,
+                         member, one.number));
+  }
+  return database.script(
+      "INSERT OR REPLACE INTO notes SELECT 'refill_waiting_vectors', 'wanted' FROM notes "
+      "WHERE name='served_by_waiting_vectors' AND value<>''");
+}
+
 Result<void> make_anew(store::Connection& database, int version) {
   if (version == 1) TRY(database.script(kSetAside));
   if (version < 2) TRY(database.script(kTables));
+  if (version < 2) TRY(database.script(kWords));
   if (version == 1) TRY(database.script(kFromFirst));
   if (version < 3) TRY(database.script(kFromSecond));
-  TRY(database.script(kFromThird));
+  if (version < 4) TRY(database.script(kFromThird));
+  TRY(from_fourth(database));
   return database.script(fmt::format("PRAGMA user_version={}", kVersion));
 }
 
 }  // namespace
+
+Result<void> make_words_anew(store::Connection& database) {
+  TRY(database.script("DROP TABLE IF EXISTS words"));
+  return database.script(kWords);
+}
 
 Result<void> bring_up_schema(store::Connection& database) {
   int version = 0;

@@ -8,4 +8,8 @@ namespace atl::index {
 // if a newer program wrote them.
 Result<void> bring_up_schema(store::Connection& database);
 
+// An empty list of words in place of the one that is there, also of a damaged one. Belongs into a
+// transaction.
+Result<void> make_words_anew(store::Connection& database);
+
 }  // namespace atl::index

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <unordered_set>
 
 #include "base/log.h"
@@ -32,6 +33,20 @@ EmbeddedVectors::~EmbeddedVectors() {
 
 std::string EmbeddedVectors::path_of(PlaceId place) const {
   return fmt::format("{}/{}.hnsw", directory_, place);
+}
+
+Result<void> EmbeddedVectors::remove_orphans() {
+  if (directory_.empty()) return {};
+  std::unordered_set<std::string> wanted;
+  for (const Place& place : TRY(catalog_.places())) wanted.insert(path_of(place.id));
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator(directory_, ignored)) {
+    const auto extension = entry.path().extension();
+    const bool is_half = extension == ".new" && entry.path().stem().extension() == ".hnsw";
+    if (is_half || (extension == ".hnsw" && !wanted.contains(entry.path().string())))
+      ::unlink(entry.path().c_str());
+  }
+  return {};
 }
 
 std::shared_ptr<EmbeddedVectors::Graph> EmbeddedVectors::find(PlaceId place) {

@@ -51,6 +51,8 @@ class EmbeddedVectors final : public VectorBackend {
   // The same, but the present graph and its file are thrown away first; nearest() is Code::unavailable until
   // the new one is ready.
   Result<void> renew(const Place& place, const Step& step);
+  // Removes files of places that are gone, and those that were being written when a process ended.
+  Result<void> remove_orphans();
   // Places whose graphs somebody asked for and that prepare() has yet to make.
   std::vector<PlaceId> wanted();
   // Puts what came lately into the graphs of places that have more than fresh_max of it, a few at a time, so

@@ -1,14 +1,8 @@
 #include "index/embedder.h"
 
-#include <fmt/format.h>
-
-#include <boost/json.hpp>
 #include <cctype>
 #include <cmath>
-#include <mutex>
-
-#include "base/json.h"
-#include "net/blocking_client.h"
+#include <cstdint>
 
 namespace atl::index {
 namespace {
@@ -66,63 +60,6 @@ class HashEmbedder final : public Embedder {
   }
 };
 
-class HttpEmbedder final : public Embedder {
- public:
-  HttpEmbedder(net::Url url, std::string model, std::string key, std::size_t dimension)
-      : client_(std::move(url), std::chrono::seconds(30)),
-        model_(std::move(model)),
-        key_(std::move(key)),
-        dimension_(dimension) {}
-  std::string_view model() const override { return model_; }
-  std::size_t dimension() const override { return dimension_; }
-  Result<std::vector<Vector>> embed(std::span<const std::string> texts) override {
-    boost::json::array input;
-    for (const std::string& text : texts) input.push_back(boost::json::value(text));
-    net::ClientRequest request;
-    request.method = "POST";
-    request.target = "";
-    request.headers.add("Content-Type", "application/json");
-    if (!key_.empty()) request.headers.add("Authorization", "Bearer " + key_);
-    request.body =
-        boost::json::serialize(boost::json::object{{"model", model_}, {"input", std::move(input)}});
-    const std::lock_guard lock(mutex_);
-    const auto answer = client_.send(std::move(request));
-    if (!answer) return fail(Code::unavailable, "the embedder does not answer: " + answer.error().message());
-    if (answer->status != 200)
-      return fail(Code::unavailable, fmt::format("the embedder answered {}", answer->status));
-    return read(answer->body, texts.size());
-  }
-
- private:
-  Result<std::vector<Vector>> read(const std::string& body, std::size_t count) const {
-    const auto wrong = [] { return fail(Code::unavailable, "the embedder's answer is none"); };
-    const auto parsed = json::parse(body);
-    const auto* object = parsed ? parsed->if_object() : nullptr;
-    const auto* data = object != nullptr ? object->if_contains("data") : nullptr;
-    if (data == nullptr || !data->is_array() || data->get_array().size() != count) return wrong();
-    std::vector<Vector> all;
-    for (const auto& row : data->get_array()) {
-      const auto* one = row.if_object();
-      const auto* embedding = one != nullptr ? one->if_contains("embedding") : nullptr;
-      if (embedding == nullptr || !embedding->is_array() || embedding->get_array().size() != dimension_)
-        return wrong();
-      Vector vector;
-      for (const auto& number : embedding->get_array()) {
-        if (!number.is_number()) return wrong();
-        vector.push_back(number.to_number<float>());
-      }
-      normalize(vector);
-      all.push_back(std::move(vector));
-    }
-    return all;
-  }
-
-  std::mutex mutex_;  // of the client, which makes one call at a time
-  net::BlockingClient client_;
-  std::string model_, key_;
-  std::size_t dimension_;
-};
-
 }  // namespace
 
 void normalize(Vector& vector) {
@@ -135,12 +72,6 @@ void normalize(Vector& vector) {
 
 std::unique_ptr<Embedder> hash_embedder() {
   return std::make_unique<HashEmbedder>();
-}
-
-Result<std::unique_ptr<Embedder>> http_embedder(const std::string& url, std::string model, std::string key,
-                                                std::size_t dimension) {
-  net::Url parsed = TRY(net::Url::parse(url));
-  return std::make_unique<HttpEmbedder>(std::move(parsed), std::move(model), std::move(key), dimension);
 }
 
 }  // namespace atl::index

@@ -5,9 +5,12 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <algorithm>
+#include <atomic>
 #include <boost/json.hpp>
 #include <cstdlib>
 #include <fstream>
+#include <thread>
 
 #include "base/bytes.h"
 #include "index/byte_space.h"
@@ -50,8 +53,6 @@ TEST(HttpEmbedderTest, AsksAsOpenAisInterfaceWantsIt) {
 TEST(HttpEmbedderTest, WrongAnswersAreFailures) {
   LocalServer::Reply reply;
   LocalServer server([&](const LocalServer::Request&) { return reply; });
-  auto embedder = http_embedder(server.url(), "small", "", 2);
-  ASSERT_TRUE(embedder);
   const std::pair<int, const char*> answers[] = {
       {200, "no"},
       {200, "{}"},
@@ -59,14 +60,101 @@ TEST(HttpEmbedderTest, WrongAnswersAreFailures) {
       {200, R"({"data":[{"embedding":[1,2]},{"embedding":[1]}]})"},
       {200, R"({"data":[{"embedding":[1,2]},{"embedding":["a","b"]}]})"},
       {200, R"({"data":[{"embedding":[1,2]},7]})"},
+      {200, R"({"data":[{"embedding":[1,2]},{"embedding":[1e300,2]}]})"},
+      {200, R"({"data":[{"embedding":[1,2]},{"embedding":[1,-1e39]}]})"},
+      {200, R"({"data":[{"embedding":[1,2],"index":0},{"embedding":[1,2],"index":0}]})"},
+      {200, R"({"data":[{"embedding":[1,2],"index":0},{"embedding":[1,2],"index":2}]})"},
+      {200, R"({"data":[{"embedding":[1,2],"index":0},{"embedding":[1,2],"index":-1}]})"},
+      {200, R"({"data":[{"embedding":[1,2],"index":0},{"embedding":[1,2],"index":"1"}]})"},
+      {200, R"({"data":[{"embedding":[1,NaN]},{"embedding":[1,2]}]})"},
+      {302, "{}"},
       {401, "{}"},
+      {429, "{}"},
       {500, "{}"}};
   for (const auto& [status, body] : answers) {
     reply = {status, body};
+    auto embedder = http_embedder(server.url(), "small", "", 2);
+    ASSERT_TRUE(embedder);
     const auto vectors = (*embedder)->embed(kTwo);
     ASSERT_FALSE(vectors) << body;
     EXPECT_EQ(vectors.error().code(), Code::unavailable);
   }
+}
+
+TEST(HttpEmbedderTest, AnswersMayComeInAnyOrder) {
+  LocalServer server([](const LocalServer::Request&) -> LocalServer::Reply {
+    return {200, R"({"data":[{"embedding":[0,2],"index":1},{"embedding":[3,4],"index":0}]})"};
+  });
+  const auto vectors = (*http_embedder(server.url(), "small", "", 2))->embed(kTwo);
+  ASSERT_TRUE(vectors) << vectors.error().message();
+  EXPECT_THAT(vectors->at(0), ElementsAre(0.6F, 0.8F));
+  EXPECT_THAT(vectors->at(1), ElementsAre(0, 1));
+}
+
+// Of a thousand long vectors no answer is larger than what is read of one, and long texts are cut.
+TEST(HttpEmbedderTest, AsksInBatches) {
+  constexpr std::size_t kDimension = 3072;
+  std::atomic<int> requests = 0;
+  std::atomic<std::size_t> longest = 0;
+  LocalServer server([&](const LocalServer::Request& request) -> LocalServer::Reply {
+    ++requests;
+    std::string data;
+    for (const auto& text : request.body.at("input").as_array()) {
+      longest = std::max(longest.load(), text.as_string().size());
+      std::string numbers = std::to_string(text.as_string().size() % 7 + 1);
+      for (std::size_t i = 1; i < kDimension; ++i) numbers += ",\n        -0.0069292834168672562";
+      data += (data.empty() ? "" : ",") + fmt::format(R"({{"embedding":[{}]}})", numbers);
+    }
+    return {200, R"({"data":[)" + data + "]}"};
+  });
+  std::vector<std::string> texts;
+  for (std::size_t i = 0; i < 100; ++i) texts.push_back(std::string(i + 1, 'x'));
+  texts.push_back(std::string(1U << 20, 'x') + "\xc3");
+  auto embedder = http_embedder(server.url(), "large", "", kDimension);
+  const auto vectors = (*embedder)->embed(texts);
+  ASSERT_TRUE(vectors) << vectors.error().message();
+  ASSERT_EQ(vectors->size(), texts.size());
+  EXPECT_GT((*vectors)[5][0], (*vectors)[0][0]);  // each is that of its own text
+  EXPECT_GT(requests, 2);
+  EXPECT_LE(longest, 16U << 10);
+}
+
+TEST(HttpEmbedderTest, ATextThatIsRefusedIsNoFailureOfTheServer) {
+  std::atomic<int> requests = 0;
+  LocalServer server([&](const LocalServer::Request&) -> LocalServer::Reply {
+    ++requests;
+    return {400, R"({"error":{"message":"too many tokens"}})"};
+  });
+  auto embedder = http_embedder(server.url(), "small", "", 2);
+  for (int round = 0; round < 2; ++round)
+    EXPECT_EQ((*embedder)->embed(kTwo).error().code(), Code::invalid_argument);
+  EXPECT_EQ(requests, 2);
+}
+
+TEST(HttpEmbedderTest, RestsAfterAFailureAndStopsAtOnce) {
+  std::atomic<int> requests = 0;
+  std::atomic<bool> is_over = false;
+  LocalServer server([&](const LocalServer::Request&) -> LocalServer::Reply {
+    ++requests;
+    while (requests > 1 && !is_over) std::this_thread::sleep_for(5ms);
+    return {500, "{}"};
+  });
+  {
+    auto embedder = http_embedder(server.url(), "small", "", 2);
+    EXPECT_EQ((*embedder)->embed(kTwo).error().code(), Code::unavailable);
+    EXPECT_EQ((*embedder)->embed(kTwo).error().code(), Code::unavailable);
+    EXPECT_EQ(requests, 1) << "nobody waits for a server that has just failed";
+  }
+  auto embedder = http_embedder(server.url(), "small", "", 2);
+  std::thread stopping([&] {
+    while (requests < 2) std::this_thread::sleep_for(1ms);
+    (*embedder)->stop();
+  });
+  EXPECT_EQ((*embedder)->embed(kTwo).error().code(), Code::unavailable);  // it hangs
+  is_over = true;
+  stopping.join();
+  EXPECT_EQ((*embedder)->embed(kTwo).error().code(), Code::unavailable);
+  EXPECT_EQ(requests, 2);
 }
 
 TEST(ByteVectorTest, IsCloseToTheCosine) {

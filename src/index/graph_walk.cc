@@ -1,12 +1,17 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <span>
 
 #include "index/graph_backend.h"
 #include "index/index.h"
 
 namespace atl::index {
 namespace {
+
+// Nodes that a backend is asked for at once: those of a dense graph have many edges, and others wait for the
+// same database.
+constexpr std::size_t kNodesAtOnce = 64;
 
 class Walk {
  public:
@@ -19,17 +24,11 @@ class Walk {
     std::vector<Node> front = {query_.from};
     for (std::size_t step = 0; step < std::min(query_.depth, Index::kDepthMax) && !front.empty(); ++step) {
       if (query_.to && known_.contains(*query_.to)) break;
-      auto edges =
-          TRY(backend_.edges_of(tenant_, front, query_.types, query_.direction, query_.nodes_max + 1));
-      // The same order, whoever answered.
-      std::ranges::sort(edges);
-      const std::set<Node> from(front.begin(), front.end());
       std::vector<Node> next;
-      for (const Edge& edge : edges) {
-        if (query_.direction != Direction::in && from.contains(edge.from)) take(edge, edge.to, next);
-        if (query_.direction != Direction::out && from.contains(edge.to)) take(edge, edge.from, next);
-      }
+      for (std::size_t at = 0; at < front.size() && !is_full_; at += kNodesAtOnce)
+        TRY(step_from(std::span(front).subspan(at, std::min(kNodesAtOnce, front.size() - at)), next));
       front = std::move(next);
+      if (is_full_) break;
     }
     if (query_.to) return way_to(*query_.to);
     answer_.edges.assign(edges_.begin(), edges_.end());
@@ -37,7 +36,23 @@ class Walk {
   }
 
  private:
+  Result<void> step_from(std::span<const Node> front, std::vector<Node>& next) {
+    auto edges = TRY(backend_.edges_of(tenant_, front, query_.types, query_.direction, query_.nodes_max + 1));
+    // The same order, whoever answered.
+    std::ranges::sort(edges);
+    const std::set<Node> from(front.begin(), front.end());
+    for (const Edge& edge : edges) {
+      if (query_.direction != Direction::in && from.contains(edge.from)) take(edge, edge.to, next);
+      if (query_.direction != Direction::out && from.contains(edge.to)) take(edge, edge.from, next);
+    }
+    return {};
+  }
+
   void take(const Edge& edge, const Node& other, std::vector<Node>& next) {
+    if (edges_.size() >= query_.edges_max && !edges_.contains(edge)) {
+      answer_.truncated = is_full_ = true;
+      return;
+    }
     if (!known_.contains(other)) {
       if (known_.size() >= query_.nodes_max) {
         answer_.truncated = true;
@@ -75,6 +90,7 @@ class Walk {
   std::set<Node> known_;
   std::set<Edge> edges_;
   std::map<Node, Edge> came_by_;
+  bool is_full_ = false;  // of edges
 };
 
 }  // namespace

@@ -69,18 +69,20 @@ class Index {
   std::string_view graph_backend() const { return graph_->name(); }
 
   // Collections of a tenant. Making one that exists changes nothing if it has the same dimension and is
-  // Code::conflict otherwise; Code::resource_exhausted beyond collections_max. Dimension 0 is the embedder's,
-  // whose texts the service turns into vectors; of any other, the caller brings the vectors.
+  // Code::conflict otherwise; Code::resource_exhausted beyond collections_max. With dimension 0 it has the
+  // embedder's and its texts become vectors here; with any other, also the same, the caller brings the
+  // vectors.
   Result<Collection> make_collection(const std::string& tenant, const std::string& name,
                                      std::size_t dimension);
   Result<std::vector<Collection>> collections(const std::string& tenant) const;
   Result<Collection> collection(const std::string& tenant, const std::string& name) const;
   Result<void> drop_collection(const std::string& tenant, const std::string& name);
 
-  // Stores all of the documents or, if it fails, none. Code::not_found if the collection does not exist,
-  // Code::invalid_argument if a vector has another dimension or is missing where only the caller can make it;
-  // Code::resource_exhausted if they would add more than `room` bytes to what the tenant has, Code::no_space
-  // if more than any tenant may have.
+  // Stores all of the documents or, if it fails, none. While the embedder cannot make their vectors they are
+  // found by words, get their vectors later, and degraded_because() says so. Code::not_found if the
+  // collection does not exist, Code::invalid_argument if a vector has another dimension or is missing where
+  // only the caller can make it; Code::resource_exhausted if they would add more than `room` bytes to what
+  // the tenant has, Code::no_space if more than any tenant may have.
   Result<void> put(const std::string& tenant, const std::string& collection, std::vector<Document> documents,
                    std::uint64_t room = std::numeric_limits<std::uint64_t>::max());
   // What these would take on the disk, about, if all of them were new.
@@ -95,7 +97,8 @@ class Index {
   Result<void> replace_kind(const std::string& tenant, const std::string& kind,
                             std::vector<Document> documents);
   // Merges what words and vectors find. If vectors cannot be asked (no model, no server), words alone answer
-  // and Found::degraded_because says so; that is no error.
+  // and Found::degraded_because says so; that is no error. Pages of an index that does not change neither
+  // overlap nor leave anything out.
   Result<Found> search(const std::string& tenant, const std::string& collection,
                        const SearchRequest& request);
 
@@ -104,7 +107,7 @@ class Index {
   Result<void> relate(const std::string& tenant, const std::vector<Edge>& edges,
                       Origin origin = Origin::service);
   Result<std::uint64_t> unrelate(const std::string& tenant, const std::vector<Edge>& edges);
-  Result<GraphAnswer> walk(const std::string& tenant, const GraphQuery& query) const;
+  Result<GraphAnswer> walk(const std::string& tenant, const GraphQuery& query);
 
   // Removes everything of a tenant: documents, collections, relations.
   Result<void> forget_tenant(const std::string& tenant);
@@ -116,6 +119,15 @@ class Index {
   // Of these ids of documents of one kind in the service's own collection, those that it does not have.
   Result<std::vector<std::string>> lacking(const std::string& tenant, const std::string& kind,
                                            const std::vector<std::string>& ids);
+
+  // For whoever takes out what is no longer kept: the tenants, and the documents of one kind in the service's
+  // own collection as Catalog::named_after() gives them.
+  Result<std::vector<std::string>> tenants();
+  Result<std::vector<Catalog::Named>> named_after(const std::string& tenant, const std::string& kind,
+                                                  const std::string& after, std::size_t count);
+  // Removes these documents of the service's own collection, and what the service said of their relations.
+  Result<void> forget(const std::string& tenant, const std::string& kind,
+                      const std::vector<std::string>& ids);
 
   // What rebuilding begins with: puts documents and relations that are kept elsewhere into this index. It is
   // called in the background; `step` is told how many of how many are done and returns whether to go on.
@@ -130,16 +142,24 @@ class Index {
   struct Progress {
     std::string doing;  // "rebuilding", "filling the server", "making vectors with another model"; or nothing
     std::uint64_t done = 0, total = 0;
-    std::string failure;  // why the last rebuild ended early
+    std::string failure;  // why the last rebuild ended early, or that the catalog was lost
   };
   Progress progress();
   // Why answers may lack something; empty: they do not.
   std::string degraded_because();
   std::string graph_degraded_because();
 
+  // Ends calls of the embedder under way and makes no more: before an end that should not wait for it.
+  void stop_embedding() { embedder_->stop(); }
+
  private:
+  static constexpr std::size_t kRenewBatch = 32;
   Index(Options options, std::unique_ptr<Embedder> embedder)
-      : options_(std::move(options)), embedder_(std::move(embedder)) {}
+      : options_(std::move(options)), embedder_(std::move(embedder)), renew_batch_(kRenewBatch) {}
+  Result<void> open_all();
+  void close_all();
+  Result<void> open_catalog();
+  Result<void> begin_anew();
   Result<void> open_backends();
   Result<void> note_backend(const char* table, const std::string& served_by);
   Result<void> adopt_model();
@@ -148,9 +168,26 @@ class Index {
   // Gives the model of each document's vector.
   Result<std::vector<std::string>> make_vectors(const Place& place, std::vector<Document>& documents);
   Result<void> apply(const Place& place, Result<Catalog::Changes> changes);
+  // After a change of the catalog: documents that lack a vector get it in the background.
+  void expect_vectors(const std::vector<std::string>& models);
   Result<Vector> vector_of(const SearchRequest& request, Found& found);
+  struct Ranked {
+    double rank = 0;
+    std::uint64_t number = 0;
+    const Place* place = nullptr;
+    auto operator<=>(const Ranked&) const = default;
+  };
+  Result<std::vector<Ranked>> ranked(const std::vector<Place>& places, const SearchRequest& request,
+                                     const VectorQuery& query, Found& found);
+  Result<std::vector<Ranked>> ranked_pages(const std::vector<Place>& places, const SearchRequest& request,
+                                           VectorQuery query, Found& found);
+  template <class T>
+  Result<T> seen(Result<T> result);
+  void note_damage();
   void upkeep();
   Result<bool> renew_some();
+  void end_renewing();
+  Result<std::vector<Vector>> renewed(const Place& place, const std::vector<Catalog::Stale>& stale);
   Result<void> rebuild();
   Result<void> read_source();
   bool is_stopping();
@@ -168,10 +205,14 @@ class Index {
 
   std::mutex mutex_;  // of all below
   std::condition_variable wake_;
-  bool is_stopping_ = false, is_rebuild_asked_ = false, has_stale_ = false;
+  bool is_stopping_ = false, is_rebuild_asked_ = false, is_damage_noted_ = false;
   Progress progress_;
-  std::mutex sourcing_;  // held while source_ is called or changed
+  Progress stale_;  // documents that wait for vectors; it has what it is doing while there are any
+  std::uint64_t expected_ = 0;  // documents that came without one, since the beginning
+  std::mutex sourcing_;         // held while source_ is called or changed
   Source source_;
+  std::size_t renew_batch_;   // of the thread, as the next
+  std::int64_t suspect_ = 0;  // a document whose text alone the embedder did not take
   std::thread thread_;
 };
 

@@ -95,10 +95,10 @@ Neo4j::Neo4j(ServerLink& link, std::string catalog_id, const std::string& databa
       catalog_id_(std::move(catalog_id)),
       target_(fmt::format("/db/{}/query/v2", net::percent_encode(database))) {}
 
-Result<bj::array> Neo4j::run(std::string_view statement, bj::object parameters) {
+Result<bj::array> Neo4j::run(std::string_view statement, bj::object parameters, ServerLink::TooLarge blamed) {
   parameters["catalog"] = catalog_id_;
   const bj::object body{{"statement", statement}, {"parameters", std::move(parameters)}};
-  auto answer = TRY(link_.call("POST", target_, &body));
+  auto answer = TRY(link_.call("POST", target_, &body, blamed));
   if (answer.status == 401 || answer.status == 403)
     return fail(Code::unavailable,
                 fmt::format("Neo4j refuses the credentials ({}): look at graph.neo4j.user and "
@@ -148,21 +148,32 @@ Result<std::vector<Edge>> Neo4j::edges_of(const std::string& tenant, std::span<c
                                           const std::vector<std::string>& types, Direction direction,
                                           std::size_t limit) {
   bj::object parameters{{"tenant", tenant}, {"limit", limit}};
-  bj::array rows, wanted;
-  for (const Node& node : nodes) rows.push_back(bj::object{{"kind", node.kind}, {"id", node.id}});
+  bj::array wanted;
   for (const std::string& type : types) wanted.push_back(bj::value(type));
-  parameters["nodes"] = std::move(rows);
   parameters["types"] = std::move(wanted);
   std::vector<Edge> edges;
-  if (direction != Direction::in) {
-    const bj::array found = TRY(run(kEdgesOut, parameters));
-    edges = TRY(edges_from(found, true));
-  }
+  if (direction != Direction::in) edges = TRY(edges_one_way(parameters, nodes, kEdgesOut));
   if (direction != Direction::out) {
-    const bj::array found = TRY(run(kEdgesIn, parameters));
-    auto back = TRY(edges_from(found, false));
+    auto back = TRY(edges_one_way(parameters, nodes, kEdgesIn));
     std::ranges::move(back, std::back_inserter(edges));
   }
+  return edges;
+}
+
+// The edges of one node always fit into an answer; those of many may not.
+Result<std::vector<Edge>> Neo4j::edges_one_way(const bj::object& parameters, std::span<const Node> nodes,
+                                               std::string_view statement) {
+  bj::array rows;
+  for (const Node& node : nodes) rows.push_back(bj::object{{"kind", node.kind}, {"id", node.id}});
+  bj::object all = parameters;
+  all["nodes"] = std::move(rows);
+  const auto found = run(statement, std::move(all), ServerLink::TooLarge::asker);
+  if (found) return edges_from(*found, statement == kEdgesOut);
+  if (found.error().code() != Code::too_large || nodes.size() < 2) return fail(found.error());
+  const std::size_t half = nodes.size() / 2;
+  auto edges = TRY(edges_one_way(parameters, nodes.first(half), statement));
+  auto more = TRY(edges_one_way(parameters, nodes.subspan(half), statement));
+  std::ranges::move(more, std::back_inserter(edges));
   return edges;
 }
 

@@ -26,7 +26,10 @@ class Neo4j final : public GraphBackend {
 
  private:
   // The rows of the answer. A refusal by the server is Code::unavailable with its reason for the log.
-  Result<boost::json::array> run(std::string_view statement, boost::json::object parameters);
+  Result<boost::json::array> run(std::string_view statement, boost::json::object parameters,
+                                 ServerLink::TooLarge blamed = ServerLink::TooLarge::server);
+  Result<std::vector<Edge>> edges_one_way(const boost::json::object& parameters, std::span<const Node> nodes,
+                                          std::string_view statement);
   Result<void> delete_all(std::string_view statement, const boost::json::object& parameters);
 
   ServerLink& link_;

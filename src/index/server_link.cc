@@ -7,11 +7,15 @@
 #include <thread>
 
 #include "base/json.h"
+#include "base/json_values.h"
 
 namespace atl::index {
 namespace {
 
 using Steady = std::chrono::steady_clock;
+
+constexpr std::uint64_t kLinkAnswerMax = 16U << 20;
+constexpr std::size_t kLinkValuesMax = 1'000'000;  // each takes many times its text
 
 // Whether asking again may help.
 bool is_passing(int status) {
@@ -25,7 +29,7 @@ ServerLink::ServerLink(std::string name, net::Url url,
     : name_(std::move(name)), url_(std::move(url)), options_(options), headers_(std::move(headers)) {}
 
 Result<net::ClientResponse> ServerLink::send(net::ClientRequest request) {
-  net::BlockingClient client(url_, options_.wait);
+  net::BlockingClient client(url_, options_.wait, kLinkAnswerMax);
   {
     const std::lock_guard lock(mutex_);
     if (stopped_) return fail(Code::canceled, "stopping");
@@ -52,11 +56,15 @@ Result<ServerLink::Answer> ServerLink::try_once(const std::string& method, const
     request.body = boost::json::serialize(*body);
   }
   const auto answer = send(std::move(request));
+  if (!answer && answer.error().code() == Code::too_large)
+    return fail(Code::too_large, fmt::format("{}: {}", name_, answer.error().message()));
   if (!answer)
     return fail(Code::unavailable, fmt::format("{} does not answer: {}", name_, answer.error().message()));
   if (is_passing(answer->status))
     return fail(Code::unavailable, fmt::format("{} answered {}", name_, answer->status));
-  auto parsed = json::parse(answer->body);
+  if (auto bounded = json::bound_values(answer->body, kLinkValuesMax); !bounded)
+    return fail(Code::too_large, fmt::format("{}: {}", name_, bounded.error().message()));
+  auto parsed = json::parse(answer->body, {.max_bytes = kLinkAnswerMax + 1});
   if (!parsed || !parsed->is_object()) {
     // Refusals of doors in front of a server have no body of its own.
     if (answer->status >= 400) return Answer{answer->status, {}};
@@ -65,12 +73,14 @@ Result<ServerLink::Answer> ServerLink::try_once(const std::string& method, const
   return Answer{answer->status, std::move(parsed->get_object())};
 }
 
-Result<ServerLink::Answer> ServerLink::try_often(const std::string& method, const std::string& target,
-                                                 const boost::json::object* body) {
+Result<ServerLink::Answer> ServerLink::call(const std::string& method, const std::string& target,
+                                            const boost::json::object* body, TooLarge blamed) {
+  if (rest_left().count() > 0) return fail(Code::unavailable, away_because());
   auto pause = options_.back_off;
   for (int round = 1;; ++round) {
     auto answer = try_once(method, target, body);
-    if (answer) {
+    const bool is_too_large = !answer && answer.error().code() == Code::too_large;
+    if (answer || (is_too_large && blamed == TooLarge::asker)) {
       worked();
       return answer;
     }
@@ -81,17 +91,6 @@ Result<ServerLink::Answer> ServerLink::try_often(const std::string& method, cons
     std::this_thread::sleep_for(pause);
     pause *= 2;
   }
-}
-
-Result<ServerLink::Answer> ServerLink::call(const std::string& method, const std::string& target,
-                                            const boost::json::object* body) {
-  if (rest_left().count() > 0) return fail(Code::unavailable, away_because());
-  return try_often(method, target, body);
-}
-
-Result<ServerLink::Answer> ServerLink::call_now(const std::string& method, const std::string& target,
-                                                const boost::json::object* body) {
-  return try_often(method, target, body);
 }
 
 void ServerLink::failed(const std::string& why) {

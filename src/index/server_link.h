@@ -37,10 +37,12 @@ class ServerLink {
   // Gives every answer of the server but 429 and 5xx, also a refusal. Those two, a failed connection and an
   // answer that is no JSON object (something else listens there) are Code::unavailable. A call may be sent
   // more than once: it must be one that changes nothing the second time.
-  Result<Answer> call(const std::string& method, const std::string& target, const boost::json::object* body);
-  // The same, also while the server rests: to find out whether it is back.
-  Result<Answer> call_now(const std::string& method, const std::string& target,
-                          const boost::json::object* body);
+  //
+  // An answer of more than 16 MiB or a million values is Code::too_large. With TooLarge::asker the server
+  // stays as good as it was: for questions of which a tenant decides how much they bring.
+  enum class TooLarge : std::uint8_t { server, asker };
+  Result<Answer> call(const std::string& method, const std::string& target, const boost::json::object* body,
+                      TooLarge blamed = TooLarge::server);
 
   void set_headers(std::vector<std::pair<std::string, std::string>> headers);
   // Why it is away; empty: it is not.
@@ -52,8 +54,6 @@ class ServerLink {
  private:
   Result<Answer> try_once(const std::string& method, const std::string& target,
                           const boost::json::object* body);
-  Result<Answer> try_often(const std::string& method, const std::string& target,
-                           const boost::json::object* body);
   Result<net::ClientResponse> send(net::ClientRequest request);
   void failed(const std::string& why);
   void worked();

@@ -347,5 +347,28 @@ TEST(Neo4jAnswersTest, WrongOnesAreFailures) {
   }
 }
 
+// Of a dense graph of long names: the tenant asked for too much at once, and the server is as good as it was.
+TEST(Neo4jAnswersTest, OnesThatAreTooLargeAreAskedForInParts) {
+  std::atomic<int> requests = 0;
+  LocalServer server([&](const LocalServer::Request& request) -> LocalServer::Reply {
+    ++requests;
+    boost::json::array rows;
+    for (const auto& node : request.body.at("parameters").at("nodes").as_array())
+      for (int i = 0; i < 1001; ++i)
+        rows.push_back(boost::json::array{node.at("kind"), node.at("id"), "t", "b",
+                                          std::to_string(i) + std::string(2000, 'x')});
+    return {202, boost::json::serialize(boost::json::object{{"data", {{"values", rows}}}})};
+  });
+  ServerLink link("Neo4j", *net::Url::parse(server.url()), {}, {.wait = 20s, .tries = 1});
+  Neo4j neo4j(link, "0123456789abcdef", "neo4j");
+  std::vector<Node> nodes;
+  for (int i = 0; i < 20; ++i) nodes.push_back({"a", std::to_string(i)});
+  const auto edges = neo4j.edges_of("acme", nodes, {}, Direction::out, 1001);
+  ASSERT_TRUE(edges) << edges.error().message();
+  EXPECT_EQ(edges->size(), 20U * 1001U);
+  EXPECT_GT(requests, 2);
+  EXPECT_EQ(link.away_because(), "");
+}
+
 }  // namespace
 }  // namespace atl::index

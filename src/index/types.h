@@ -65,14 +65,14 @@ struct GraphQuery {
   Node from;
   std::vector<std::string> types;  // empty: all
   std::size_t depth = 1;           // at most kDepthMax
-  std::size_t nodes_max = 1000;
+  std::size_t nodes_max = 1000, edges_max = 10'000;
   Direction direction = Direction::both;
   std::optional<Node> to = {};  // set: only one of the shortest ways to it
 };
 struct GraphAnswer {
   std::vector<Node> nodes;  // the first is where it began
   std::vector<Edge> edges;
-  bool truncated = false;        // there is more than nodes_max
+  bool truncated = false;        // there is more than nodes_max or edges_max
   std::string degraded_because;  // as in Found
 };
 

@@ -19,11 +19,11 @@ Task<ClientResponse> head_of_answer(Client& client, ClientRequest request) {
 
 }  // namespace
 
-BlockingClient::BlockingClient(Url url, std::chrono::milliseconds wait)
+BlockingClient::BlockingClient(Url url, std::chrono::milliseconds wait, std::uint64_t body_bytes_max)
     : url_(std::move(url)), whole_(4 * wait) {
   options_.tries = 1;
   options_.connect_time = options_.head_time = options_.stall_time = wait;
-  options_.body_bytes_max = 1U << 20;
+  options_.body_bytes_max = body_bytes_max;
 }
 
 Result<ClientResponse> BlockingClient::send(ClientRequest request) {

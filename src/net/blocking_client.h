@@ -13,8 +13,9 @@ namespace atl::net {
 class BlockingClient {
  public:
   // `wait`: for a connection, for an answer, and without a byte moving. A whole call, however it trickles,
-  // takes at most four times that. Nothing is tried twice.
-  BlockingClient(Url url, std::chrono::milliseconds wait);
+  // takes at most four times that. Nothing is tried twice. An answer over `body_bytes_max` is
+  // Code::too_large.
+  BlockingClient(Url url, std::chrono::milliseconds wait, std::uint64_t body_bytes_max = 1U << 20);
 
   // The whole answer, whatever its status. Code::canceled after stop().
   Result<ClientResponse> send(ClientRequest request);

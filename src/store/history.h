@@ -26,4 +26,9 @@ Result<std::optional<SessionRow>> session_of(Connection& db, const std::string& 
 Result<std::vector<SessionRow>> sessions_after(Connection& db, std::int64_t& after, std::int64_t count);
 Result<std::vector<SnapshotRow>> snapshots_after(Connection& db, std::int64_t after, std::int64_t count);
 
+// Of these, those that it does not have (any more).
+Result<std::vector<std::string>> records_gone(Connection& db, const std::vector<std::string>& record_ids);
+Result<std::vector<std::string>> artifacts_gone(Connection& db, const std::string& tenant,
+                                                const std::vector<std::string>& digests);
+
 }  // namespace atl::store

@@ -270,4 +270,28 @@ Task<std::vector<std::string>> Store::artifact_digests() {
       });
 }
 
+Result<std::vector<std::string>> records_gone(Connection& db, const std::vector<std::string>& record_ids) {
+  std::vector<std::string> gone;
+  for (const std::string& id : record_ids) {
+    bool is_there = false;
+    TRY(db.query(
+        "SELECT 1 FROM records WHERE record_id=?1", [&](const Row&) { is_there = true; }, id));
+    if (!is_there) gone.push_back(id);
+  }
+  return gone;
+}
+
+Result<std::vector<std::string>> artifacts_gone(Connection& db, const std::string& tenant,
+                                                const std::vector<std::string>& digests) {
+  std::vector<std::string> gone;
+  for (const std::string& digest : digests) {
+    bool is_there = false;
+    TRY(db.query(
+        "SELECT 1 FROM artifacts WHERE digest=?1 AND tenant=?2 LIMIT 1", [&](const Row&) { is_there = true; },
+        digest, tenant));
+    if (!is_there) gone.push_back(digest);
+  }
+  return gone;
+}
+
 }  // namespace atl::store

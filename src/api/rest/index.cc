@@ -3,12 +3,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "api/rest/body.h"
 #include "api/rest/context.h"
 #include "api/rest/render.h"
 #include "base/json.h"
+#include "base/json_values.h"
 
 namespace atl::api::rest {
 namespace {
@@ -18,6 +21,8 @@ namespace bj = boost::json;
 constexpr std::size_t kPointsMax = 1000, kTextBytesMax = 64U << 10, kIdBytesMax = 256, kDimensionMax = 4096;
 constexpr double kNumberMax = 1e15;       // of a vector: the squares of 4096 such numbers are still one
 constexpr std::size_t kMembersMax = 256;  // of a payload: each is written down by itself, while others wait
+constexpr std::size_t kPointsBytesMax = 32U << 20, kValuesMax = 1'200'000;  // of a call that brings points
+constexpr std::size_t kTypesMax = 64;  // of relations in a question: looked through for every node
 
 bool is_collection_name(std::string_view name) {
   return !name.empty() && name.size() <= 64 &&
@@ -36,6 +41,25 @@ Result<std::string> name_of(const Request& request) {
 template <class T, class Work>
 Task<T> off_loop(const Context& context, const Principal& who, Work work) {
   return context->workers->run<T>(who.tenant, std::move(work));
+}
+
+bool is_bound(const Principal& who) {
+  return who.scopes != nullptr && !who.scopes->empty();
+}
+
+// Collections and relations are of a whole tenant: nothing of them belongs to those who are bound to some of
+// its sessions.
+Result<void> check_unbound(const Principal& who) {
+  if (!is_bound(who)) return {};
+  return fail(Code::permission_denied,
+              "this key is bound to some sessions or an environment, and this is of the whole tenant");
+}
+
+// Whoever looks in from another tenant sees what sessions did, not what the tenant keeps.
+Result<void> check_at_home(const Principal& who) {
+  TRY(check_unbound(who));
+  if (who.looks_from.empty()) return {};
+  return fail(Code::permission_denied, "collections are not shown to other tenants");
 }
 
 bj::object collection_json(const index::Collection& one) {
@@ -94,30 +118,45 @@ bj::object found_json(const index::Found& found, bool with_payload) {
 
 constexpr std::string_view kKinds[] = {"session", "execution", "artifact", "snapshot",
                                        "tool",    "skill",     "agent",    "prompt"};
+// What is declared; the other kinds are of sessions.
+constexpr std::string_view kDeclaredKinds[] = {"tool", "skill", "agent", "prompt"};
+
+// What whoever is bound to some sessions finds of the history of others is nothing: of history, nothing.
+Result<std::vector<std::string>> read_kinds(const Body& body, const Principal& who) {
+  const auto asked = TRY(body.texts("kinds"));
+  std::set<std::string> kinds;
+  for (const std::string& kind : asked.value_or(std::vector<std::string>())) {
+    if (std::ranges::find(kKinds, kind) == std::end(kKinds))
+      return fail(body.wrong(
+          "kinds", fmt::format("no kind is called '{}'; there are {}", kind, fmt::join(kKinds, ", "))));
+    if (is_bound(who) && std::ranges::find(kDeclaredKinds, kind) == std::end(kDeclaredKinds))
+      return fail(Error(Code::permission_denied,
+                        fmt::format("this key is bound to some sessions or an environment; it finds {}",
+                                    fmt::join(kDeclaredKinds, ", ")))
+                      .with_field("kinds"));
+    kinds.insert(kind);
+  }
+  if (kinds.empty() && is_bound(who)) kinds.insert(std::begin(kDeclaredKinds), std::end(kDeclaredKinds));
+  return std::vector(kinds.begin(), kinds.end());
+}
 
 Task<Response> search_all(Context context, Principal who, Request& request) {
   CO_TRY(const Body body, Body::parse(request.body, {"query", "kinds", "limit", "offset"}));
   CO_TRY(index::SearchRequest asked, read_search(body));
   CO_TRY(asked.query, body.required_text("query"));
-  CO_TRY(const auto kinds, body.texts("kinds"));
-  for (const std::string& kind : kinds.value_or(std::vector<std::string>())) {
-    if (std::ranges::find(kKinds, kind) == std::end(kKinds))
-      co_return fail(body.wrong(
-          "kinds", fmt::format("no kind is called '{}'; there are {}", kind, fmt::join(kKinds, ", "))));
-    asked.kinds.push_back(kind);
-  }
+  CO_TRY(asked.kinds, read_kinds(body, who));
   auto work = [index = context->index, refresh = context->refresh_index(who.tenant), tenant = who.tenant,
-               asked = std::move(asked)]() mutable -> Result<index::Found> {
+               asked = std::move(asked)]() mutable -> Result<Response> {
     TRY(refresh());
-    return index->search(tenant, "", asked);
+    return json_response(200, found_json(TRY(index->search(tenant, "", asked)), false));
   };
-  CO_TRY(const index::Found found, co_await off_loop<index::Found>(context, who, std::move(work)));
-  co_return json_response(200, found_json(found, false));
+  co_return co_await off_loop<Response>(context, who, std::move(work));
 }
 
 // Work for another thread is a variable of its own everywhere: g++ 12 destroys what is made inside of an
 // awaited call twice.
 Task<Response> list_collections(Context context, Principal who, Request&) {
+  CO_CHECK(check_at_home(who));
   using All = std::vector<index::Collection>;
   auto work = [index = context->index, tenant = who.tenant] { return index->collections(tenant); };
   CO_TRY(const All all, co_await off_loop<All>(context, who, std::move(work)));
@@ -127,6 +166,7 @@ Task<Response> list_collections(Context context, Principal who, Request&) {
 }
 
 Task<Response> get_collection(Context context, Principal who, Request& request) {
+  CO_CHECK(check_at_home(who));
   CO_TRY(const std::string name, name_of(request));
   auto work = [index = context->index, tenant = who.tenant, name] { return index->collection(tenant, name); };
   CO_TRY(const index::Collection one, co_await off_loop<index::Collection>(context, who, std::move(work)));
@@ -134,6 +174,7 @@ Task<Response> get_collection(Context context, Principal who, Request& request) 
 }
 
 Task<Response> put_collection(Context context, Principal who, Request& request) {
+  CO_CHECK(check_at_home(who));
   CO_TRY(const std::string name, name_of(request));
   CO_TRY(const Body body, Body::parse(request.body, {"dimension"}));
   CO_TRY(const auto dimension, body.whole_number("dimension", 1, kDimensionMax));
@@ -145,6 +186,7 @@ Task<Response> put_collection(Context context, Principal who, Request& request) 
 }
 
 Task<Response> delete_collection(Context context, Principal who, Request& request) {
+  CO_CHECK(check_at_home(who));
   CO_TRY(const std::string name, name_of(request));
   auto work = [index = context->index, tenant = who.tenant, name] {
     return index->drop_collection(tenant, name);
@@ -189,12 +231,38 @@ Result<index::Document> read_point(const bj::value& value, std::size_t at) {
   return document;
 }
 
+// How many members the objects of a JSON text have, all together.
+std::size_t members_in(std::string_view text) {
+  std::size_t count = 0;
+  bool is_string = false;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    if (is_string && text[at] == '\\') {
+      ++at;
+    } else if (text[at] == '"') {
+      is_string = !is_string;
+    } else if (!is_string && text[at] == ':') {
+      ++count;
+    }
+  }
+  return count;
+}
+
 Result<std::vector<index::Document>> read_points(const std::string& text) {
-  const Body body = TRY(Body::parse(text, {"points"}));
-  const auto* points = body.find("points");
+  // More than other bodies may have: a thousand vectors are a million numbers. Names cost more than numbers.
+  TRY(json::bound_values(text, kValuesMax));
+  if (members_in(text) > kPointsMax * (kMembersMax + 8))
+    return fail(Code::too_large, "the points have too many members");
+  const bj::value body = TRY(json::parse(text, {.max_bytes = kPointsBytesMax}));
+  const auto wrong = [](std::string_view field, const std::string& why) {
+    return fail(Error(Code::invalid_argument, why).with_field(std::string(field)));
+  };
+  if (!body.is_object()) return fail(Code::invalid_argument, "the body is a JSON object");
+  for (const auto& member : body.get_object())
+    if (member.key() != "points") return wrong(member.key(), "unknown field");
+  const auto* points = body.get_object().if_contains("points");
   const auto* array = points == nullptr ? nullptr : points->if_array();
   if (array == nullptr || array->empty() || array->size() > kPointsMax)
-    return fail(body.wrong("points", fmt::format("a list of 1 to {} points is wanted", kPointsMax)));
+    return wrong("points", fmt::format("a list of 1 to {} points is wanted", kPointsMax));
   std::vector<index::Document> documents;
   for (std::size_t at = 0; at < array->size(); ++at) documents.push_back(TRY(read_point((*array)[at], at)));
   return documents;
@@ -227,6 +295,7 @@ Task<void> put_where_there_is_room(Context context, Principal who, std::string n
 
 // Millions of numbers are read in tenths of a second: not on the loop.
 Task<Response> put_points(Context context, Principal who, Request& request) {
+  CO_CHECK(check_at_home(who));
   CO_TRY(const std::string name, name_of(request));
   auto read = [index = context->index, text = std::move(request.body)]() -> Result<ReadPoints> {
     ReadPoints points{TRY(read_points(text))};
@@ -240,6 +309,7 @@ Task<Response> put_points(Context context, Principal who, Request& request) {
 }
 
 Task<Response> delete_points(Context context, Principal who, Request& request) {
+  CO_CHECK(check_at_home(who));
   CO_TRY(const std::string name, name_of(request));
   CO_TRY(const Body body, Body::parse(request.body, {"ids"}));
   CO_TRY(const auto ids, body.texts("ids"));
@@ -253,6 +323,7 @@ Task<Response> delete_points(Context context, Principal who, Request& request) {
 }
 
 Task<Response> search_collection(Context context, Principal who, Request& request) {
+  CO_CHECK(check_at_home(who));
   CO_TRY(const std::string name, name_of(request));
   CO_TRY(const Body body, Body::parse(request.body, {"query", "vector", "filter", "limit", "offset"}));
   CO_TRY(index::SearchRequest asked, read_search(body));
@@ -267,11 +338,11 @@ Task<Response> search_collection(Context context, Principal who, Request& reques
     for (const auto& member : filter->get_object())
       asked.filter.emplace(std::string(member.key()), bj::serialize(member.value()));
   }
-  auto work = [index = context->index, tenant = who.tenant, name, asked = std::move(asked)] {
-    return index->search(tenant, name, asked);
+  auto work = [index = context->index, tenant = who.tenant, name,
+               asked = std::move(asked)]() -> Result<Response> {
+    return json_response(200, found_json(TRY(index->search(tenant, name, asked)), true));
   };
-  CO_TRY(const index::Found found, co_await off_loop<index::Found>(context, who, std::move(work)));
-  co_return json_response(200, found_json(found, true));
+  co_return co_await off_loop<Response>(context, who, std::move(work));
 }
 
 Result<index::Node> read_node(const Body& body) {
@@ -294,7 +365,24 @@ Result<index::Direction> read_direction(const Body& body) {
   return fail(body.wrong("direction", "'out', 'in' or 'both' is wanted"));
 }
 
+bj::object edge_json(const index::Edge& edge) {
+  return {{"from", node_json(edge.from)}, {"to", node_json(edge.to)}, {"type", edge.type}};
+}
+
+bj::object walked_json(const index::GraphAnswer& answer) {
+  bj::array nodes, edges;
+  for (const auto& node : answer.nodes) nodes.push_back(node_json(node));
+  for (const auto& edge : answer.edges) edges.push_back(edge_json(edge));
+  bj::object body{{"nodes", std::move(nodes)},
+                  {"edges", std::move(edges)},
+                  {"truncated", answer.truncated},
+                  {"degraded", !answer.degraded_because.empty()}};
+  if (!answer.degraded_because.empty()) body["reason"] = answer.degraded_because;
+  return body;
+}
+
 Task<Response> query_graph(Context context, Principal who, Request& request) {
+  CO_CHECK(check_unbound(who));
   CO_TRY(const Body body, Body::parse(request.body, {"from", "to", "edges", "direction", "depth", "limit"}));
   CO_TRY(const auto from, body.object("from", {"kind", "id"}));
   if (!from) co_return fail(body.wrong("from", "an object with kind and id is wanted"));
@@ -307,28 +395,18 @@ Task<Response> query_graph(Context context, Principal who, Request& request) {
   CO_TRY(query.direction, read_direction(body));
   CO_TRY(auto types, body.texts("edges"));
   query.types = types.value_or(std::vector<std::string>());
+  if (query.types.size() > kTypesMax)
+    co_return fail(body.wrong("edges", fmt::format("at most {} types are wanted", kTypesMax)));
   CO_TRY(const auto depth, body.whole_number("depth", 1, static_cast<std::int64_t>(index::Index::kDepthMax)));
   query.depth = static_cast<std::size_t>(depth.value_or(1));
   CO_TRY(const auto limit, body.whole_number("limit", 1, 1000));
   query.nodes_max = static_cast<std::size_t>(limit.value_or(1000));
   auto work = [index = context->index, catch_up = context->catch_up_index, tenant = who.tenant,
-               query = std::move(query)] {
+               query = std::move(query)]() -> Result<Response> {
     catch_up();
-    return index->walk(tenant, query);
+    return json_response(200, walked_json(TRY(index->walk(tenant, query))));
   };
-  CO_TRY(const index::GraphAnswer answer,
-         co_await off_loop<index::GraphAnswer>(context, who, std::move(work)));
-  bj::array nodes, edges;
-  for (const auto& node : answer.nodes) nodes.push_back(node_json(node));
-  for (const auto& edge : answer.edges)
-    edges.push_back(
-        bj::object{{"from", node_json(edge.from)}, {"to", node_json(edge.to)}, {"type", edge.type}});
-  bj::object body_out{{"nodes", std::move(nodes)},
-                      {"edges", std::move(edges)},
-                      {"truncated", answer.truncated},
-                      {"degraded", !answer.degraded_because.empty()}};
-  if (!answer.degraded_because.empty()) body_out["reason"] = answer.degraded_because;
-  co_return json_response(200, std::move(body_out));
+  co_return co_await off_loop<Response>(context, who, std::move(work));
 }
 
 bj::object state_json(index::Index& index) {
@@ -377,6 +455,7 @@ Result<index::Edge> read_edge(const Body& body) {
 }
 
 Task<Response> remove_edge(Context context, Principal who, Request& request) {
+  CO_CHECK(check_unbound(who));
   CO_TRY(const Body body, Body::parse(request.body, {"from", "to", "type"}));
   CO_TRY(const index::Edge edge, read_edge(body));
   auto work = [index = context->index, tenant = who.tenant, edge] { return index->unrelate(tenant, {edge}); };
@@ -385,6 +464,7 @@ Task<Response> remove_edge(Context context, Principal who, Request& request) {
 }
 
 Task<Response> add_edges(Context context, Principal who, Request& request) {
+  CO_CHECK(check_unbound(who));
   CO_TRY(const Body body, Body::parse(request.body, {"from", "to", "type"}));
   CO_TRY(const index::Edge edge, read_edge(body));
   Result<quota::Reservation> room = quota::Reservation();
@@ -397,8 +477,7 @@ Task<Response> add_edges(Context context, Principal who, Request& request) {
     return index->relate(tenant, {edge}, index::Origin::tenant);
   };
   CO_CHECK(co_await off_loop<void>(context, who, std::move(work)));
-  co_return json_response(
-      201, bj::object{{"from", node_json(edge.from)}, {"to", node_json(edge.to)}, {"type", edge.type}});
+  co_return json_response(201, edge_json(edge));
 }
 
 }  // namespace
@@ -408,7 +487,7 @@ void mount_index(net::Router& router, const Context& context) {
   constexpr Rule kSearch = with_key(Permission::history_read).of_tenant(), kRead = kSearch.of_contents(),
                  kWrite = with_key(Permission::sessions_write).of_tenant();
   const std::string one = "/api/index/collections/{name}";
-  const net::RouteOptions large{.body_bytes_max = 32U << 20};
+  const net::RouteOptions large{.body_bytes_max = kPointsBytesMax};
   route(router, context, Method::post, "/api/index/search", kSearch, search_all);
   route(router, context, Method::get, "/api/index/collections", kRead, list_collections);
   route(router, context, Method::get, one, kRead, get_collection);

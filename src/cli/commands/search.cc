@@ -77,6 +77,7 @@ void print_state(const bj::value& state) {
              shown_at(state, "graph_backend"), shown_at(state, "model"), number_at(state, "dimension"));
   if (const std::string why = shown_at(state, "reason"); !why.empty()) fmt::print("degraded: {}\n", why);
   if (const std::string line = progress_of(state); !line.empty()) fmt::print("{}\n", line);
+  if (const std::string why = shown_at(state, "failure"); !why.empty()) fmt::print("failure: {}\n", why);
 }
 
 Result<void> show_index(const SearchFlags& flags) {
