@@ -49,6 +49,9 @@ CommandFacts program() {
       .commands = {{.name = "run",
                     .about = "Run",
                     .options = {argument("ID", "SESSION"), argument("command", "TEXT", true)}},
+                   {.name = "show",
+                    .about = "Show",
+                    .options = {argument("ID", "SESSION"), option({"--watch"}, "[SECONDS=2]")}},
                    {.name = "rm", .about = "End", .options = {argument("ID", "SESSION", true)}},
                    {.name = "put",
                     .about = "Copy in",
@@ -83,6 +86,32 @@ TEST(OrderTest, HelpIsAFlagOfTheCommand) {
   EXPECT_THAT(put_in_order(facts, {"help", "keys", "list"}), ElementsAre("keys", "list", "--help"));
   EXPECT_THAT(put_in_order(facts, {"help"}), ElementsAre("--help"));
   EXPECT_THAT(put_in_order(facts, {"--help", "keys"}), ElementsAre("keys", "--help"));
+}
+
+TEST(OrderTest, ANumberThatMayBeLeftOutIsFilledIn) {
+  const CommandFacts facts = program();
+  EXPECT_THAT(put_in_order(facts, {"session", "show", "--watch", "x"}),
+              ElementsAre("session", "show", "--watch=2", "x"));
+  EXPECT_THAT(put_in_order(facts, {"session", "show", "x", "--watch"}),
+              ElementsAre("session", "show", "x", "--watch=2"));
+  EXPECT_THAT(put_in_order(facts, {"session", "show", "x", "--watch", "0.5"}),
+              ElementsAre("session", "show", "x", "--watch", "0.5"));
+  EXPECT_THAT(put_in_order(facts, {"session", "show", "x", "--watch=7"}),
+              ElementsAre("session", "show", "x", "--watch=7"));
+  EXPECT_THAT(put_in_order(facts, {"--watch", "session", "show", "x"}),
+              ElementsAre("session", "show", "--watch=2", "x"));
+  EXPECT_THAT(put_in_order(facts, {"--watch", "3", "session", "show", "x"}),
+              ElementsAre("session", "show", "--watch", "3", "x"));
+  EXPECT_THAT(put_in_order(facts, {"session", "run", "x", "--", "ls", "--watch"}),
+              ElementsAre("session", "run", "x", "--", "ls", "--watch"));
+  EXPECT_EQ(option({"--a"}, "SECONDS").value_left_out(), "");
+  EXPECT_EQ(option({"--a"}, "[SECONDS]").value_left_out(), "");
+}
+
+TEST(MistakeTest, ACommandThatIsLeftOutIsAskedFor) {
+  EXPECT_THAT(mistake({"keys"}), HasSubstr("`atoll keys` alone does nothing; there are list, revoke\n"));
+  EXPECT_EQ(mistake({"keys", "--help"}), "");
+  EXPECT_EQ(mistake({}), "");
 }
 
 TEST(OrderTest, AProgramsOwnWordsStayWhereTheyAre) {
