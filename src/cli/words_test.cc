@@ -221,9 +221,10 @@ TEST(CompletionTest, ThereIsAScriptForThreeShells) {
 TEST(ManualTest, HasAPageForEveryCommandThatPeopleUse) {
   std::vector<std::string> files;
   for (const ManualPage& page : manual(program(), "1.2")) files.push_back(page.file);
-  EXPECT_THAT(files, ElementsAre("atoll.1", "atoll-run.1", "atoll-keys.1", "atoll-keys-list.1",
-                                 "atoll-keys-revoke.1", "atoll-session.1", "atoll-session-run.1",
-                                 "atoll-session-rm.1", "atoll-session-put.1", "atoll-help.1"));
+  EXPECT_THAT(
+      files, ElementsAre("atoll.1", "atoll-run.1", "atoll-keys.1", "atoll-keys-list.1", "atoll-keys-revoke.1",
+                         "atoll-session.1", "atoll-session-run.1", "atoll-session-show.1",
+                         "atoll-session-rm.1", "atoll-session-put.1", "atoll-help.1"));
 }
 
 TEST(ManualTest, TextIsNoOrderForRoff) {
