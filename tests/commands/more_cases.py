@@ -125,7 +125,7 @@ def json_is_as_rest_describes_it(suite):
              described("GET", "/api/tools"), "tools list")
         rest("POST", "/api/index/search", "search", "web")
         rest("GET", "/api/index", "index", "show")
-        own(OBJECT, "index", "rebuild")
+        own({"$ref": "#/components/schemas/IndexState"}, "index", "rebuild")
         rest("GET", "/version", "version")
         fits(json.loads(suite.atoll("doctor", "--live", "--json")), {"$ref": "#/components/schemas/ServiceHealth"}, "doctor --live")
         lines({"$ref": "#/components/schemas/AuditEntry"}, "audit", "list")
