@@ -227,6 +227,14 @@ TEST(ManualTest, HasAPageForEveryCommandThatPeopleUse) {
                          "atoll-session-rm.1", "atoll-session-put.1", "atoll-help.1"));
 }
 
+TEST(ManualTest, APageHasTheOptionsOfTheCommandsAboveButNotTheirHelp) {
+  for (const ManualPage& page : manual(program(), "1.2"))
+    if (page.file == "atoll-keys-list.1") {
+      EXPECT_THAT(page.text, HasSubstr("\\-\\-data"));
+      EXPECT_THAT(page.text, Not(HasSubstr("help")));
+    }
+}
+
 TEST(ManualTest, TextIsNoOrderForRoff) {
   const std::string text = manual(program(), "1.2").front().text;
   EXPECT_THAT(text, HasSubstr(".TH ATOLL 1 \"\" \"atoll 1.2\""));
