@@ -254,5 +254,28 @@ def a_terminal_gets_tables_of_other_commands(suite):
             assert bool(re.search(colour, screen)) == paint and "\x1b[35m" not in screen, (words, paint, screen)
 
 
-CASES = [every_command_that_answers_has_json, json_is_as_rest_describes_it, what_is_interrupted_while_it_is_made_is_removed,
+def a_service_on_a_socket_greets_and_is_found(suite):
+    bare = {name: value for name, value in suite.SERVICE.env.items() if not name.startswith("ATOLL_")}
+    with tempfile.TemporaryDirectory() as work:
+        place, out = f"{work}/so cket", pathlib.Path(work, "out")
+        served = subprocess.Popen([suite.ATOLL, "serve", "--listen", f"unix:{place}", "--data", f"{work}/data"], env=bare,
+                                  stdout=out.open("wb"), stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
+        try:
+            suite.until(lambda: f"ready on unix:{place}" in out.read_text(), "the service")
+            lines = [line.split(": ", 1)[1] for line in out.read_text().splitlines() if line.startswith(("First: ", "Try: "))]
+            assert len([line for line in lines if not line.startswith("export")]) == 3 and "another machine" not in out.read_text(), lines
+            done = subprocess.run(["bash", "-e", "-c", "\n".join(lines)], env={**bare, "HOME": work}, capture_output=True, text=True, timeout=120)
+            assert done.returncode == 0 and "It works" in done.stdout and '"session_id"' in done.stdout, done
+            key = re.search(r"e2b_\w+", out.read_text())[0]
+            named = {**bare, "ATOLL_URL": f"unix:{place}", "ATOLL_API_KEY": key}
+            session = suite.atoll("session", "create", env=named).strip()
+            assert suite.atoll("session", "run", session, "--", "cat", env=named, input=b"through", stdin=None) == "through"
+            suite.atoll("session", "list", "--url", f"unix:{work}/none", env=bare, status=125, says=[f"unix:{work}/none", "atoll serve"])
+        finally:
+            served.terminate()
+            served.wait(120)
+        assert not os.path.exists(place)
+
+
+CASES = [a_service_on_a_socket_greets_and_is_found, every_command_that_answers_has_json, json_is_as_rest_describes_it, what_is_interrupted_while_it_is_made_is_removed,
          an_interrupted_quickstart_leaves_nothing, watching_repeats_a_list, a_terminal_gets_tables_of_other_commands]
