@@ -277,5 +277,43 @@ def a_service_on_a_socket_greets_and_is_found(suite):
         assert not os.path.exists(place)
 
 
-CASES = [a_service_on_a_socket_greets_and_is_found, every_command_that_answers_has_json, json_is_as_rest_describes_it, what_is_interrupted_while_it_is_made_is_removed,
+def a_terminal_outlives_the_service(suite):
+    if not suite.has_terminals():
+        return
+    bare = {name: value for name, value in suite.SERVICE.env.items() if not name.startswith("ATOLL_")}
+    with tempfile.TemporaryDirectory() as work:
+        def serve(listen):
+            served = subprocess.Popen([suite.ATOLL, "serve", "--listen", listen, "--data", f"{work}/data"], env=bare,
+                                      stdout=open(f"{work}/out", "wb"), stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
+            ready = suite.until(lambda: re.search(r"ready on http://(\S+)", pathlib.Path(work, "out").read_text()), "the service")
+            return served, ready[1]
+        served, address = serve("127.0.0.1:0")
+        env = {**bare, "ATOLL_DATA": f"{work}/data", "TERM": "screen"}
+        try:
+            session = suite.atoll("session", "create", "--processes", "50", env=env).strip()
+            with suite.Tmux(env) as tmux:
+                tmux.type(f"{shlex.quote(suite.ATOLL)} session attach {session}; echo left=$?")
+                tmux.type("kept=yes; echo be''fore")
+                tmux.shows("before")
+                served.kill()
+                served.wait(60)
+                tmux.shows("the connection was cut")
+                # The key that the first one left for its owner is no longer good.
+                served, _ = serve(address)
+                tmux.type("echo kept is $kept; echo af''ter")
+                screen = tmux.shows("after")
+                assert "kept is yes" in screen and not re.search(r"left=\d", screen), screen
+                tmux.type("exit 6")
+                tmux.shows("left=6")
+            # What is no terminal is none to come back to.
+            pid = suite.atoll("session", "run", session, "-d", "--", "sleep", "100", env=env).strip()
+            with suite.Tmux(env) as tmux:
+                tmux.type(f"{shlex.quote(suite.ATOLL)} session attach {session} --process {pid}; echo left=$?")
+                assert f"no terminal has the process id {pid}" in tmux.shows("left=1")
+        finally:
+            served.terminate()
+            served.wait(120)
+
+
+CASES = [a_terminal_outlives_the_service, a_service_on_a_socket_greets_and_is_found, every_command_that_answers_has_json, json_is_as_rest_describes_it, what_is_interrupted_while_it_is_made_is_removed,
          an_interrupted_quickstart_leaves_nothing, watching_repeats_a_list, a_terminal_gets_tables_of_other_commands]
