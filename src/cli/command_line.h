@@ -35,6 +35,7 @@ class Option {
   Option any_text();
   // What stands for its value in the help, and what completion offers for it: "FILE", "DIR", "SESSION",
   // "ENVIRONMENT", "COMMAND", words with | between them, or any other word to be read by people.
+  // "[SECONDS=2]": a number that may be left out, and what it is then.
   Option value(const std::string& word);
   // Its value names a directory that is there.
   Option existing_directory();

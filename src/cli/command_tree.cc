@@ -12,6 +12,13 @@ bool OptionFacts::is_called(std::string_view name) const {
   return std::ranges::find(names, name) != names.end();
 }
 
+std::string_view OptionFacts::value_left_out() const {
+  const std::string_view text = value;
+  const std::size_t equals = text.find('=');
+  if (!text.starts_with('[') || !text.ends_with(']') || equals == std::string_view::npos) return {};
+  return text.substr(equals + 1, text.size() - equals - 2);
+}
+
 const std::string& OptionFacts::name() const {
   return *std::ranges::max_element(names, {}, &std::string::size);
 }

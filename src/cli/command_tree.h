@@ -19,6 +19,8 @@ struct OptionFacts {
   bool repeats = false;
 
   bool takes_value() const { return !value.empty(); }
+  // What its value is where none is given: "2" of "[SECONDS=2]"; empty: it must be given.
+  std::string_view value_left_out() const;
   bool is_called(std::string_view name) const;
   // The longest of its names.
   const std::string& name() const;

@@ -42,7 +42,7 @@ Interruption::Interruption(bool wanted) {
   told = state_->write.get();
   struct sigaction action {};
   action.sa_handler = tell;
-  action.sa_flags = SA_RESTART;
+  action.sa_flags = SA_RESTART | static_cast<int>(SA_RESETHAND);
   for (std::size_t at = 0; at < kSignals.size(); ++at)
     ::sigaction(kSignals[at], &action, &state_->before[at]);
   state_->waiter = std::jthread([state = state_.get()] {

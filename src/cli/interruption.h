@@ -6,7 +6,7 @@
 namespace atl::cli {
 
 // While it lives, SIGINT and SIGTERM ask for a stop instead of ending the process, so that whoever works can
-// clear up. One at a time.
+// clear up; the second one ends it. One at a time.
 class Interruption {
  public:
   // Does nothing unless `wanted`.

@@ -34,10 +34,12 @@ std::string file_of(const CommandPath& path) {
   return fmt::format("{}.1", fmt::join(path | std::views::transform(&CommandFacts::name), "-"));
 }
 
-std::string options_of(const CommandFacts& command, bool positional) {
+enum class Help : std::uint8_t { shown, left_out };
+
+std::string options_of(const CommandFacts& command, bool positional, Help help = Help::shown) {
   std::string text;
   for (const OptionFacts& option : command.options) {
-    if (option.positional != positional) continue;
+    if (option.positional != positional || (help == Help::left_out && option.is_called("--help"))) continue;
     std::vector<std::string> names;
     for (const std::string& name : option.names)
       names.push_back(
@@ -67,6 +69,7 @@ constexpr std::string_view kEnvironment =
     ".SH ENVIRONMENT\n"
     ".TP\n\\fBATOLL_URL\\fR\nwhere the service is: http://HOST:PORT, https://HOST or unix:PATH\n"
     ".TP\n\\fBATOLL_API_KEY\\fR\nthe key that commands show to the service\n"
+    ".TP\n\\fBATOLL_TIMEOUT\\fR\nhow many seconds an answer of the service is waited for\n"
     ".TP\n\\fBATOLL_CONFIG\\fR\nthe configuration file\n"
     ".TP\n\\fBATOLL_DATA\\fR, \\fBATOLL_LISTEN\\fR, ...\nevery setting by its name; atoll config lists them\n"
     ".TP\n\\fBNO_COLOR\\fR\nif set, nothing is coloured\n";
@@ -90,7 +93,7 @@ std::string page_text(const CommandPath& path, const std::string& version) {
     text += ".SH ARGUMENTS\n" + arguments;
   text += ".SH OPTIONS\n" + options_of(command, false);
   for (const CommandFacts* above : path | std::views::take(path.size() - 1) | std::views::drop(1))
-    text += options_of(*above, false);
+    text += options_of(*above, false, Help::left_out);
   text += examples_of(command.notes);
   if (is_program) text += std::string(kEnvironment) + statuses();
   text += fmt::format(".SH SEE ALSO\n{}\n",

@@ -89,14 +89,39 @@ bool takes_next(const OptionFacts* option, std::string_view word) {
   return word.size() == 2;  // not -m256M
 }
 
+bool is_number(std::string_view word) {
+  return !word.empty() && word.find_first_not_of("0123456789.") == std::string_view::npos;
+}
+
+// "--watch" whose number was left out gets it, so that the word behind is not taken for it.
+Words with_values_left_out(const CommandFacts& program, Words words) {
+  const CommandPath path = path_of(program, words);
+  for (std::size_t at = path.size() - 1; at < words.size() && words[at] != "--"; ++at) {
+    if (!is_flag(words[at])) continue;
+    const OptionFacts* option = option_on(path, words[at]);
+    if (option == nullptr || !takes_next(option, words[at])) continue;
+    const bool follows = at + 1 < words.size();
+    if (option->value_left_out().empty() || (follows && is_number(words[at + 1])))
+      ++at;
+    else
+      words[at] = fmt::format("{}={}", words[at], option->value_left_out());
+  }
+  return words;
+}
+
+std::vector<std::string_view> names_below(const CommandFacts& command) {
+  std::vector<std::string_view> names;
+  for (const CommandFacts& below : command.commands)
+    if (!below.hidden) names.push_back(below.name);
+  return names;
+}
+
 std::string suggestion(const CommandFacts& command, std::string_view word) {
   for (const Synonym& one : synonyms())
     if (one.word == word)
       for (const std::string_view here : one.here)
         if (command.find(here) != nullptr) return std::string(here);
-  std::vector<std::string_view> known;
-  for (const CommandFacts& below : command.commands)
-    if (!below.hidden) known.push_back(below.name);
+  const std::vector<std::string_view> known = names_below(command);
   // " (did you mean 'list'?)": the word between the marks.
   const std::string guess = config::did_you_mean(word, known);
   const std::size_t from = guess.find('\''), to = guess.rfind('\'');
@@ -124,11 +149,13 @@ std::string unknown_command(const CommandPath& path, const Words& words) {
       line += " --help";
     return fmt::format("{}; did you mean\n  {}\n", text, line);
   }
-  std::vector<std::string_view> names;
-  for (const CommandFacts& below : command.commands)
-    if (!below.hidden) names.push_back(below.name);
-  return fmt::format("{}; there are {}\n`{} --help` says what they do\n", text, fmt::join(names, ", "),
-                     typed(path));
+  return fmt::format("{}; there are {}\n`{} --help` says what they do\n", text,
+                     fmt::join(names_below(command), ", "), typed(path));
+}
+
+std::string command_missing(const CommandPath& path) {
+  return fmt::format("atoll: `{0}` alone does nothing; there are {1}\n`{0} --help` says what they do\n",
+                     typed(path), fmt::join(names_below(*path.back()), ", "));
 }
 
 std::string unknown_flag(const CommandFacts& program, const CommandPath& path, const std::string& flag) {
@@ -238,17 +265,19 @@ Words put_in_order(const CommandFacts& program, Words words) {
     }
     if (!is_flag(word)) break;
     flags.push_back(word);
-    if (takes_next(command->option_anywhere(name_of(word)), word) && at + 1 < words.size())
-      flags.push_back(words[++at]);
+    const OptionFacts* option = command->option_anywhere(name_of(word));
+    if (!takes_next(option, word) || at + 1 == words.size()) continue;
+    if (option->value_left_out().empty() || is_number(words[at + 1])) flags.push_back(words[++at]);
   }
   names.insert(names.end(), flags.begin(), flags.end());
   names.insert(names.end(), words.begin() + static_cast<std::ptrdiff_t>(at), words.end());
-  return names;
+  return with_values_left_out(program, std::move(names));
 }
 
 std::optional<std::string> mistake_in(const CommandFacts& program, const Words& words) {
   const CommandPath path = path_of(program, words);
   const std::size_t named = path.size() - 1;
+  if (!path.back()->commands.empty() && named > 0 && named == words.size()) return command_missing(path);
   // A word where a command's name should be.
   if (!path.back()->commands.empty() && named < words.size() && !is_flag(words[named]) &&
       words[named] != "--")

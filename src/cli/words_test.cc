@@ -49,6 +49,9 @@ CommandFacts program() {
       .commands = {{.name = "run",
                     .about = "Run",
                     .options = {argument("ID", "SESSION"), argument("command", "TEXT", true)}},
+                   {.name = "show",
+                    .about = "Show",
+                    .options = {argument("ID", "SESSION"), option({"--watch"}, "[SECONDS=2]")}},
                    {.name = "rm", .about = "End", .options = {argument("ID", "SESSION", true)}},
                    {.name = "put",
                     .about = "Copy in",
@@ -83,6 +86,32 @@ TEST(OrderTest, HelpIsAFlagOfTheCommand) {
   EXPECT_THAT(put_in_order(facts, {"help", "keys", "list"}), ElementsAre("keys", "list", "--help"));
   EXPECT_THAT(put_in_order(facts, {"help"}), ElementsAre("--help"));
   EXPECT_THAT(put_in_order(facts, {"--help", "keys"}), ElementsAre("keys", "--help"));
+}
+
+TEST(OrderTest, ANumberThatMayBeLeftOutIsFilledIn) {
+  const CommandFacts facts = program();
+  EXPECT_THAT(put_in_order(facts, {"session", "show", "--watch", "x"}),
+              ElementsAre("session", "show", "--watch=2", "x"));
+  EXPECT_THAT(put_in_order(facts, {"session", "show", "x", "--watch"}),
+              ElementsAre("session", "show", "x", "--watch=2"));
+  EXPECT_THAT(put_in_order(facts, {"session", "show", "x", "--watch", "0.5"}),
+              ElementsAre("session", "show", "x", "--watch", "0.5"));
+  EXPECT_THAT(put_in_order(facts, {"session", "show", "x", "--watch=7"}),
+              ElementsAre("session", "show", "x", "--watch=7"));
+  EXPECT_THAT(put_in_order(facts, {"--watch", "session", "show", "x"}),
+              ElementsAre("session", "show", "--watch=2", "x"));
+  EXPECT_THAT(put_in_order(facts, {"--watch", "3", "session", "show", "x"}),
+              ElementsAre("session", "show", "--watch", "3", "x"));
+  EXPECT_THAT(put_in_order(facts, {"session", "run", "x", "--", "ls", "--watch"}),
+              ElementsAre("session", "run", "x", "--", "ls", "--watch"));
+  EXPECT_EQ(option({"--a"}, "SECONDS").value_left_out(), "");
+  EXPECT_EQ(option({"--a"}, "[SECONDS]").value_left_out(), "");
+}
+
+TEST(MistakeTest, ACommandThatIsLeftOutIsAskedFor) {
+  EXPECT_THAT(mistake({"keys"}), HasSubstr("`atoll keys` alone does nothing; there are list, revoke\n"));
+  EXPECT_EQ(mistake({"keys", "--help"}), "");
+  EXPECT_EQ(mistake({}), "");
 }
 
 TEST(OrderTest, AProgramsOwnWordsStayWhereTheyAre) {
@@ -192,9 +221,18 @@ TEST(CompletionTest, ThereIsAScriptForThreeShells) {
 TEST(ManualTest, HasAPageForEveryCommandThatPeopleUse) {
   std::vector<std::string> files;
   for (const ManualPage& page : manual(program(), "1.2")) files.push_back(page.file);
-  EXPECT_THAT(files, ElementsAre("atoll.1", "atoll-run.1", "atoll-keys.1", "atoll-keys-list.1",
-                                 "atoll-keys-revoke.1", "atoll-session.1", "atoll-session-run.1",
-                                 "atoll-session-rm.1", "atoll-session-put.1", "atoll-help.1"));
+  EXPECT_THAT(
+      files, ElementsAre("atoll.1", "atoll-run.1", "atoll-keys.1", "atoll-keys-list.1", "atoll-keys-revoke.1",
+                         "atoll-session.1", "atoll-session-run.1", "atoll-session-show.1",
+                         "atoll-session-rm.1", "atoll-session-put.1", "atoll-help.1"));
+}
+
+TEST(ManualTest, APageHasTheOptionsOfTheCommandsAboveButNotTheirHelp) {
+  for (const ManualPage& page : manual(program(), "1.2"))
+    if (page.file == "atoll-keys-list.1") {
+      EXPECT_THAT(page.text, HasSubstr("\\-\\-data"));
+      EXPECT_THAT(page.text, Not(HasSubstr("help")));
+    }
 }
 
 TEST(ManualTest, TextIsNoOrderForRoff) {

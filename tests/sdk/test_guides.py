@@ -3,7 +3,8 @@ import pathlib
 import re
 import runpy
 
-PAGE = pathlib.Path(__file__).resolve().parents[2] / "docs/guides/python.md"
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PAGE = ROOT / "docs/guides/python.md"
 
 
 def test_the_python_guide_runs_as_it_is_written(daemon, capsys, tmp_path):
@@ -20,3 +21,10 @@ def test_the_python_guide_runs_as_it_is_written(daemon, capsys, tmp_path):
     names["client"].close()
     said = capsys.readouterr().out
     assert said.startswith("success 42\n") and " new.txt\n" in said, said
+
+
+def test_the_first_screen_of_the_package_runs_as_it_is_written(daemon, capsys, tmp_path):
+    block = re.search(r"^```python\n(.*?)^```", (ROOT / "sdk/python/README.md").read_text(), re.M | re.S)[1]
+    (tmp_path / "readme.py").write_text(block)
+    runpy.run_path(str(tmp_path / "readme.py"))
+    assert capsys.readouterr().out == "42\n\n43\n"

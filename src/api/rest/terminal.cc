@@ -132,19 +132,28 @@ session::CommandRequest shell_of(const Request& request, std::uint64_t columns, 
   return wanted;
 }
 
+Error no_terminal(std::uint64_t pid) {
+  return Error(Code::not_found, fmt::format("no terminal has the process id {}", pid)).with_field("process");
+}
+
 // Back to a terminal that goes on: the session lets its owner in, and its process tells the id that it is
-// kept under.
+// kept under. One that a service before this one kept goes on as well: it is kept anew, with what it writes
+// from now on.
 Task<void> attach_again(Context context, Principal who, net::Exchange& exchange, std::uint64_t pid) {
   const Request& request = exchange.request();
   CO_TRY(const std::uint64_t from, number_parameter(request, "from", 0, 0, 1ULL << 53U));
   CO_TRY(const session::Session session, co_await context->service->get(who, request.param("id")));
-  auto terminal = context->kept_terminals->find(session.session_id, static_cast<std::uint32_t>(pid));
-  if (!terminal)
-    co_return fail(Error(Code::not_found, fmt::format("no terminal that is kept has the process id {}", pid))
-                       .with_field("process"));
   session::ProcessSelector selector{.pid = static_cast<std::uint32_t>(pid)};
-  CO_TRY(auto process,
-         co_await context->service->process(std::move(who), session.session_id, std::move(selector)));
+  auto found = co_await context->service->process(std::move(who), session.session_id, std::move(selector));
+  if (!found && found.error().code() == Code::not_found) co_return fail(no_terminal(pid));
+  CO_TRY(auto process, std::move(found));
+  auto terminal = context->kept_terminals->find(session.session_id, static_cast<std::uint32_t>(pid));
+  if (!terminal) {
+    if (!process->info().pty) co_return fail(no_terminal(pid));
+    CO_CHECK(context->kept_terminals->admit(session.tenant, session.session_id));
+    terminal = context->kept_terminals->add(context->executor, session.tenant, session.session_id, process,
+                                            process->attach(sandbox::Replay::recent));
+  }
   // Whoever comes back sees what others typed and types into it: the log names them from here on.
   (void)process->attach(sandbox::Replay::none);
   co_return co_await serve_kept(context, exchange, std::move(terminal), std::move(process), from);

@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <boost/json.hpp>
 #include <charconv>
@@ -12,6 +13,7 @@
 #include "cli/answer.h"
 #include "cli/command.h"
 #include "cli/remote.h"
+#include "cli/table.h"
 #include "config/checked.h"
 #include "daemon/data_directory.h"
 #include "net/http.h"
@@ -63,11 +65,56 @@ void print_entry(const boost::json::value& entry) {
              reason.empty() ? "" : "  " + config::shown(reason));
 }
 
-// What its digest does not fit is left out: 'verify' tells about it.
-void print_line(const std::string& line) {
-  if (!audit::parse_line(line)) return;
-  if (const auto entry = json::parse(line)) print_entry(*entry);
-}
+// How entries are shown: on a terminal as a table, in pipes a line for each, with --json as they stand.
+class Entries {
+ public:
+  explicit Entries(bool as_json) : json_(as_json), terminal_(::isatty(STDOUT_FILENO) == 1) {}
+
+  void add(const boost::json::value& entry) {
+    if (json_)
+      fmt::print("{}\n", boost::json::serialize(entry));
+    else if (terminal_)
+      add_row(entry);
+    else
+      print_entry(entry);
+  }
+  // As it stands in the log. What its digest does not fit is left out: 'verify' tells about it.
+  void add_line(const std::string& line) {
+    if (json_) {
+      fmt::print("{}\n", line);
+    } else if (audit::parse_line(line)) {
+      if (const auto entry = json::parse(line)) add(*entry);
+    }
+  }
+  void finish() const {
+    if (terminal_ && !json_) fmt::print("{}", table_.text(paint_of_output()));
+  }
+
+ private:
+  void add_row(const boost::json::value& entry) {
+    const std::string outcome = text_at(entry, "outcome");
+    table_.add({{fmt::format("{:.0f}", number_at(entry, "seq"))},
+                {local_time(text_at(entry, "time")), Tone::dim},
+                {outcome, outcome == "ok" ? Tone::good : Tone::bad},
+                {text_at(entry, "action"), Tone::strong},
+                {text_at(entry, "object")},
+                {text_at(entry, "actor")},
+                {text_at(entry, "tenant")},
+                {text_at(entry, "address"), Tone::dim},
+                {config::shown(text_at(entry, "reason"), 120)}});
+  }
+
+  bool json_, terminal_;
+  Table table_{{{"SEQ", Table::Align::right},
+                {"TIME"},
+                {"OUTCOME"},
+                {"ACTION"},
+                {"OBJECT"},
+                {"ACTOR"},
+                {"TENANT"},
+                {"FROM"},
+                {"REASON"}}};
+};
 
 // Every page of what is wanted, until `most` lines were given to `each`.
 template <class Each>
@@ -108,22 +155,16 @@ Result<void> each_line(const std::string& data, audit::Query query, std::uint64_
 Result<void> list(const AuditFlags& flags) {
   const audit::Query query = TRY(query_of(flags));
   const std::uint64_t most = TRY(number_of("--limit", flags.limit, 100));
-  const auto print = [&](const std::string& line) {
-    if (flags.json) {
-      fmt::print("{}\n", line);
-    } else {
-      print_line(line);
-    }
-  };
-  if (flags.connection.name_a_service())
-    return each_of_service(flags.connection, query, most, [&](const boost::json::value& entry) {
-      if (flags.json) {
-        fmt::print("{}\n", boost::json::serialize(entry));
-      } else {
-        print_entry(entry);
-      }
-    });
-  return each_line(TRY(data_of(flags)), query, most, print);
+  Entries entries(flags.json);
+  if (flags.connection.name_a_service()) {
+    TRY(each_of_service(flags.connection, query, most,
+                        [&](const boost::json::value& entry) { entries.add(entry); }));
+  } else {
+    const std::string data = TRY(data_of(flags));
+    TRY(each_line(data, query, most, [&](const std::string& line) { entries.add_line(line); }));
+  }
+  entries.finish();
+  return {};
 }
 
 // The entry's line, from the service or from the files; empty if there is none.
@@ -229,6 +270,7 @@ Action define_audit(Command& top) {
   show_one.add_flag("--json", flags->json, "as it stands in the log");
   Command give = command.add_command("export", "Print entries as JSON lines, or the public key");
   add_filters(give, *flags);
+  give.add_flag("--json", flags->json, "entries always are");
   give.add_flag("--public-key", flags->print_key,
                 "print the key that heads are checked with, to keep it elsewhere");
   Command verify = command.add_command("verify", "Check that no entry was changed, removed, added or moved");

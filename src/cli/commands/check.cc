@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "cli/command.h"
+#include "cli/table.h"
 #include "config/checked.h"
 #include "policy/security_manager.h"
 #include "policy/shipped.h"
@@ -82,24 +83,29 @@ std::optional<policy::Language> language_of(const CheckFlags& flags) {
   return policy::parse_language(extension);
 }
 
-void print_findings(const std::vector<policy::Finding>& findings, std::string_view color,
-                    std::string_view word) {
+// Messages and excerpts have words of the code in them, which must not reach a terminal as commands.
+void print_findings(const std::vector<policy::Finding>& findings, Tone tone, std::string_view word) {
+  constexpr std::size_t kTextMax = 1000;
+  const Paint paint = paint_of_output();
   for (const policy::Finding& finding : findings) {
-    fmt::print("{}:{}  \033[{}m{}\033[0m  {}  [{}]\n", finding.line, finding.column, color,
-               word.empty() ? policy::to_string(finding.severity) : word, finding.message, finding.rule);
-    if (!finding.excerpt.empty()) fmt::print("    {}\n", finding.excerpt);
+    fmt::print("{}:{}  {}  {}  [{}]\n", finding.line, finding.column,
+               painted(word.empty() ? policy::to_string(finding.severity) : word, tone, paint),
+               config::shown(finding.message, kTextMax), config::shown(finding.rule));
+    if (!finding.excerpt.empty()) fmt::print("    {}\n", config::shown(finding.excerpt, kTextMax));
     if (!finding.recommendation.empty() && word.empty())
-      fmt::print("    \033[2m{}\033[0m\n", finding.recommendation);
+      fmt::print("    {}\n", painted(config::shown(finding.recommendation, kTextMax), Tone::dim, paint));
   }
 }
 
 void print_for_people(const policy::Verdict& verdict) {
-  print_findings(verdict.findings, "31", "");
-  print_findings(verdict.notes, "33", "note");
+  print_findings(verdict.findings, Tone::bad, "");
+  print_findings(verdict.notes, Tone::waiting, "note");
   fmt::print("{} by policy {}: risk {} ({} of 100), {} findings, {} notes, {:.1f} ms\n",
-             verdict.allowed ? "\033[32mallowed\033[0m" : "\033[31mdenied\033[0m", verdict.policy,
-             policy::to_string(verdict.risk.level), verdict.risk.score, verdict.findings.size(),
-             verdict.notes.size(), static_cast<double>(verdict.time_taken.count()) / 1e6);
+             painted(verdict.allowed ? "allowed" : "denied", verdict.allowed ? Tone::good : Tone::bad,
+                     paint_of_output()),
+             config::shown(verdict.policy), policy::to_string(verdict.risk.level), verdict.risk.score,
+             verdict.findings.size(), verdict.notes.size(),
+             static_cast<double>(verdict.time_taken.count()) / 1e6);
 }
 
 int judge(const CheckFlags& flags) {

@@ -26,11 +26,12 @@ namespace asio = boost::asio;
 namespace bj = boost::json;
 using sandbox::native::Finding;
 
-const char* mark(Finding::Grade grade) {
+std::string mark(Finding::Grade grade) {
+  const Paint paint = paint_of_output();
   switch (grade) {
-    case Finding::Grade::good: return "ok  ";
-    case Finding::Grade::note: return "note";
-    case Finding::Grade::bad: return "BAD ";
+    case Finding::Grade::good: return painted("ok  ", Tone::good, paint);
+    case Finding::Grade::note: return painted("note", Tone::waiting, paint);
+    case Finding::Grade::bad: return painted("BAD ", Tone::bad, paint);
   }
   return "";
 }
@@ -117,10 +118,10 @@ Task<Tried> try_one(sandbox::Provider& provider) {
   for (const sandbox::Wall& wall : tried.walls)
     text += fmt::format("     {:<18} {}\n", wall.name, wall.value);
   for (const sandbox::Wall& wall : tried.missing)
-    text += fmt::format("note {:<18} not there; {}\n", wall.name, wall.value);
+    text += fmt::format("{} {:<18} not there; {}\n", mark(Finding::Grade::note), wall.name, wall.value);
   text += "\n";
   const auto looked = co_await look_inside(*box);
-  text += looked ? *looked : fmt::format("note {:<18} {}\n", "environment host", looked.error().message());
+  text += looked ? *looked : shown({Finding::Grade::note, "environment host", looked.error().message(), ""});
   CO_CHECK(co_await box->stop());
   co_return tried;
 }

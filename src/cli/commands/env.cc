@@ -177,7 +177,11 @@ Result<void> export_to(const EnvFlags& flags) {
   TRY(room.store->stack(flags.name));  // before anything is written
   OutputFile out = TRY(OutputFile::open("FILE", flags.file));
   TRY(write_export(room, flags, out.fd()));
-  return out.finish();
+  TRY(out.finish());
+  if (flags.json)
+    fmt::print("{}\n", boost::json::serialize(boost::json::object{
+                           {"name", flags.name}, {"file", flags.file}, {"format", flags.format}}));
+  return {};
 }
 
 std::uint64_t bytes_of(const layer::Store& store, const std::vector<std::string>& digests) {
@@ -333,6 +337,7 @@ Action define_env(Command& top) {
   out.add_option("FILE", flags->file, "where to; - is standard output").required();
   out.add_option("--format", flags->format, "oci: an image layout in a tar; tar: its files")
       .with_default_shown();
+  out.add_flag("--json", flags->json, "What was written, as JSON; nothing if FILE is -");
   add("list", "List environments and what their layers need on disk", list)
       .add_flag("--json", flags->json, "As JSON");
   Command one = add("show", "Show an environment, its layers and who uses it", show);

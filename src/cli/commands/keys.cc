@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "auth/role.h"
+#include "base/json.h"
 #include "cli/answer.h"
 #include "cli/command.h"
 #include "cli/daemon_client.h"
@@ -45,7 +46,14 @@ std::string text_of(const bj::value& object, std::string_view name) {
   return value != nullptr && value->is_string() ? std::string(value->as_string()) : std::string();
 }
 
+// A key that was made or renewed, with all that is told of it, as REST tells it.
 struct Made {
+  explicit Made(bj::value answer)
+      : told(std::move(answer)),
+        key(text_of(told, "key")),
+        key_id(text_of(told, "key_id")),
+        tenant(text_of(told, "tenant")) {}
+  bj::value told;
   std::string key, key_id, tenant;
 };
 
@@ -80,8 +88,32 @@ Result<Made> create_by(DaemonClient& daemon, const KeyFlags& flags) {
   if (!flags.scopes.empty()) body["scopes"] = words_of(flags.scopes);
   if (!flags.networks.empty()) body["networks"] = words_of(flags.networks);
   if (!flags.expires.empty()) body["expires_in_seconds"] = std::stoll(flags.expires);
-  const bj::value made = TRY(daemon.call("POST", "/api/keys", body));
-  return Made{text_of(made, "key"), text_of(made, "key_id"), text_of(made, "tenant")};
+  return Made(TRY(daemon.call("POST", "/api/keys", body)));
+}
+
+bj::value time_or_null(const std::optional<WallTime>& at) {
+  return at ? bj::value(to_rfc3339(*at)) : bj::value(nullptr);
+}
+
+bj::value stored_json(const std::string& text) {
+  auto parsed = json::parse(text);
+  return parsed ? std::move(*parsed) : bj::value(nullptr);
+}
+
+// As REST tells a key, of what the store knows.
+bj::object json_of_key(const store::KeyRow& row) {
+  return {{"key_id", row.key_id},
+          {"name", row.name},
+          {"role", row.role},
+          {"tenant", row.tenant},
+          {"prefix", row.prefix},
+          {"scopes", stored_json(row.scopes)},
+          {"networks", stored_json(row.networks)},
+          {"quotas", stored_json(row.quotas)},
+          {"created_at", to_rfc3339(row.created_at)},
+          {"expires_at", time_or_null(row.expires_at)},
+          {"last_used_at", time_or_null(row.last_used_at)},
+          {"revoked_at", time_or_null(row.revoked_at)}};
 }
 
 Result<Made> create_in(OpenStore& open, const KeyFlags& flags) {
@@ -104,7 +136,9 @@ Result<Made> create_in(OpenStore& open, const KeyFlags& flags) {
   auto made = open.wait(keys.create(std::move(wanted)));
   const std::string key_id = made ? made->row.key_id : std::string();
   const auto created = TRY(audit.finish(std::move(made), key_id));
-  return Made{created.key, created.row.key_id, created.row.tenant};
+  bj::object told = json_of_key(created.row);
+  told["key"] = created.key;
+  return Made(std::move(told));
 }
 
 Result<void> revoke_in(Place& place, const std::string& key_id) {
@@ -119,8 +153,7 @@ Result<void> revoke_in(Place& place, const std::string& key_id) {
 
 void print_made(const Made& made, bool json) {
   if (json)
-    fmt::print("{}\n", bj::serialize(
-                           bj::object{{"key", made.key}, {"key_id", made.key_id}, {"tenant", made.tenant}}));
+    fmt::print("{}\n", bj::serialize(made.told));
   else
     fmt::print("{}\n", made.key);
 }
@@ -140,22 +173,6 @@ int create(const KeyFlags& flags) {
   }
   fmt::print(stderr, "key {} of tenant {}; it is not shown again\n", made->key_id, made->tenant);
   return 0;
-}
-
-// As REST tells a key, of what the store knows.
-bj::object json_of_key(const store::KeyRow& row) {
-  const auto time = [](const std::optional<WallTime>& at) {
-    return at ? bj::value(to_rfc3339(*at)) : bj::value(nullptr);
-  };
-  return {{"key_id", row.key_id},
-          {"name", row.name},
-          {"role", row.role},
-          {"tenant", row.tenant},
-          {"prefix", row.prefix},
-          {"created_at", to_rfc3339(row.created_at)},
-          {"expires_at", time(row.expires_at)},
-          {"last_used_at", time(row.last_used_at)},
-          {"revoked_at", time(row.revoked_at)}};
 }
 
 // A service tells the keys of its caller's tenant, the store those of all.
@@ -235,8 +252,7 @@ Result<Made> rotate_by(const KeyFlags& flags) {
   Place place = TRY(find_place(flags, OpenStore::Missing::refuse));
   if (place.service) {
     const bj::object body{{"overlap_seconds", overlap}};
-    const bj::value made = TRY(place.service->call("POST", "/api/keys/" + flags.key_id + "/rotate", body));
-    return Made{text_of(made, "key"), text_of(made, "key_id"), text_of(made, "tenant")};
+    return Made(TRY(place.service->call("POST", "/api/keys/" + flags.key_id + "/rotate", body)));
   }
   OpenStore& open = *place.store;
   auth::Keys keys(open.store());
@@ -244,7 +260,10 @@ Result<Made> rotate_by(const KeyFlags& flags) {
   LocalAudit audit = TRY(LocalAudit::begin(open.directory(), "key.rotate", flags.key_id, ""));
   auto rotated = open.wait(keys.rotate(flags.key_id, std::chrono::seconds(overlap)));
   const auto created = TRY(audit.finish(std::move(rotated)));
-  return Made{created.key, created.row.key_id, created.row.tenant};
+  bj::object told = json_of_key(created.row);
+  told["key"] = created.key;
+  told["old_key_until"] = time_or_null(created.row.old_until);
+  return Made(std::move(told));
 }
 
 int rotate(const KeyFlags& flags) {

@@ -2,6 +2,7 @@
 
 #include "cli/answer.h"
 #include "cli/commands/session.h"
+#include "cli/interruption.h"
 #include "cli/table.h"
 #include "config/checked.h"
 
@@ -17,7 +18,9 @@ void show_line(const std::string& line) {
   (void)std::fflush(stdout);
 }
 
-Result<void> execute_line(const Remote& remote, const std::string& id, const std::string& code) {
+Result<void> execute_line(const Remote& remote, const std::stop_token& interruption, const std::string& id,
+                          const std::string& code) {
+  if (interruption.stop_requested()) return fail(Code::canceled, "interrupted");
   show_line(fmt::format("atoll session exec {} '{}'", id, code));
   const bj::value done = TRY(remote.json("POST", session_target(id, "/execute"), bj::object{{"code", code}}));
   fmt::print("{}", text_at(done, "stdout"));
@@ -26,24 +29,26 @@ Result<void> execute_line(const Remote& remote, const std::string& id, const std
                                                  config::shown(text_at(done, "stderr"), 400)));
 }
 
-Result<void> try_out(const Remote& remote, std::vector<std::string>& made) {
+Result<void> try_out(const Remote& remote, const std::stop_token& interruption,
+                     std::vector<std::string>& made) {
   show_line("atoll session create");
   made.push_back(text_at(TRY(remote.json("POST", "/api/sessions", bj::object())), "session_id"));
   const std::string id = made.back();
   fmt::print("{}\n", id);
-  TRY(execute_line(remote, id, "x = 6 * 7"));
-  TRY(execute_line(remote, id, "print(x)"));
+  TRY(execute_line(remote, interruption, id, "x = 6 * 7"));
+  TRY(execute_line(remote, interruption, id, "print(x)"));
   show_line(fmt::format("atoll session fork {}", id));
   const bj::value fork = TRY(remote.json("POST", session_target(id, "/fork"), bj::object()));
   made.push_back(text_at(fork, "session_id"));
   fmt::print("{}\n", made.back());
-  return execute_line(remote, made.back(), "print(\"the copy knows x =\", x)");
+  return execute_line(remote, interruption, made.back(), "print(\"the copy knows x =\", x)");
 }
 
 Result<int> quickstart(const ConnectionFlags& connection) {
   const Remote remote = TRY(Remote::open(connection));
   std::vector<std::string> made;
-  auto tried = try_out(remote, made);
+  const Interruption interruption(true);
+  auto tried = try_out(remote, interruption.token(), made);
   // Nothing stays, however far it came.
   if (!made.empty()) show_line(fmt::format("atoll session rm {}", fmt::join(made, " ")));
   for (const std::string& id : made)

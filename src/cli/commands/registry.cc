@@ -148,12 +148,16 @@ Result<void> validate(const RegistryFlags& flags) {
 }
 
 Result<void> write_schemas(const RegistryFlags& flags) {
+  boost::json::array written;
   for (const registry::Kind& kind : registry::kinds()) {
     const std::string path = fmt::format("{}/{}.json", flags.directory, kind.folder);
     OutputFile out = TRY(OutputFile::open("DIR", path));
     TRY(os::write_all(out.fd(), registry::json_schema(kind)));
     TRY(out.finish());
+    written.emplace_back(path);
   }
+  if (flags.json)
+    fmt::print("{}\n", boost::json::serialize(boost::json::object{{"files", std::move(written)}}));
   return {};
 }
 
@@ -184,6 +188,7 @@ Action define_registry(Command& top) {
   checking.add_flag("--json", flags->json, "As JSON");
   Command schemas = add("schemas", "Write the JSON Schemas of all kinds into a directory", write_schemas);
   schemas.add_option("DIR", flags->directory, "Where to").required().existing_directory();
+  schemas.add_flag("--json", flags->json, "The files that were written, as JSON");
   return [flags = std::move(flags), bodies = std::move(bodies)] {
     for (const auto& [sub, body] : bodies) {
       if (!sub.was_chosen()) continue;

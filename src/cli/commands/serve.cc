@@ -54,9 +54,16 @@ void greet(const daemon::Ready& ready, const std::string& data) {
     fmt::print("First: export PATH={}:$PATH\n", quoted_for_shell(directory));
   fmt::print("Try: atoll quickstart{}\n", where);
   fmt::print("Try: atoll session create{}\n", where);
-  if (address.starts_with("http"))
-    fmt::print("Try: curl -X POST -H 'X-API-Key: {}' {}/api/sessions\n", ready.new_key, address);
-  fmt::print("From another machine or user: export ATOLL_URL={} ATOLL_API_KEY=the key above\n\n", address);
+  constexpr std::string_view socket = "unix:";
+  const bool here_alone = address.starts_with("http://127.") || address.starts_with("http://[::1]");
+  if (address.starts_with(socket))
+    fmt::print("Try: curl -X POST -H 'X-API-Key: {}' --unix-socket {} http://localhost/api/sessions\n\n",
+               ready.new_key, quoted_for_shell(address.substr(socket.size())));
+  else
+    fmt::print(
+        "Try: curl -X POST -H 'X-API-Key: {0}' {1}/api/sessions\n"
+        "As another {2}: export ATOLL_URL={1} ATOLL_API_KEY=the key above\n\n",
+        ready.new_key, address, here_alone ? "user" : "user, or from another machine");
 }
 
 // False if nobody could read it.

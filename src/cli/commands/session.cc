@@ -80,6 +80,10 @@ Result<int> repeat(const std::string& interval, const std::function<Result<std::
   }
 }
 
+void add_watch(Command& command, std::string& interval) {
+  command.add_option("--watch", interval, "Show it again every so many seconds").value("[SECONDS=2]");
+}
+
 Action define_session(Command& top) {
   Command command = top.add_command("session", "Create, look into, use and end sessions of a service");
   command.require_command();

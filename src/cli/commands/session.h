@@ -58,6 +58,9 @@ Result<boost::json::value> all_pages(const Remote& remote, const std::string& ta
 // Runs `once` again and again where `interval` is given, on a terminal in place; until a signal ends it.
 Result<int> repeat(const std::string& interval, const std::function<Result<std::string>()>& once);
 
+// "--watch [SECONDS]", which repeat() heeds.
+void add_watch(Command& command, std::string& interval);
+
 // Prints it; the status for that.
 int print(const std::string& text);
 

@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <condition_variable>
 #include <csignal>
+#include <deque>
 #include <mutex>
 #include <stop_token>
 #include <thread>
@@ -26,6 +27,7 @@ namespace atl::cli {
 namespace {
 
 constexpr int kTries = 60;
+constexpr int kTriesOfKey = 10;
 constexpr std::chrono::seconds kBetweenTries{1};
 
 struct AttachFlags {
@@ -74,8 +76,9 @@ enum class Ended : std::uint8_t { exited, detached, cut };
 // One attachment over several connections. The calling thread shows what comes; another sends keys and sizes.
 class Attachment {
  public:
-  Attachment(const Remote& remote, AttachFlags flags, DetachKeys keys)
-      : remote_(remote), flags_(std::move(flags)), keys_(std::move(keys)) {
+  Attachment(const ConnectionFlags& connection, Remote remote, AttachFlags flags, DetachKeys keys)
+      : connection_(connection), flags_(std::move(flags)), keys_(std::move(keys)) {
+    remotes_.push_back(std::move(remote));
     if (!flags_.process.empty()) pid_ = std::stoll(flags_.process);
     int ends[2] = {-1, -1};
     if (::pipe2(ends, O_CLOEXEC) != 0) return;
@@ -128,17 +131,19 @@ class Attachment {
     call.timeout = client::Milliseconds(0);
     call.stop = detached_.get_token();
     try {
-      client::Session session = remote_.library().get(flags_.id, call);
+      client::Session session = remotes_.back().library().get(flags_.id, call);
       session.keep();
       auto made = std::make_shared<client::Terminal>(session.terminal(std::move(options), call));
       // One that is come back to has the size of whoever saw it last.
       made->resize(size.ws_col, size.ws_row, call);
       const std::scoped_lock lock(mutex_);
+      if (!unsent_.empty()) made->send(unsent_, call);
+      unsent_.clear();
       terminal_ = std::move(made);
-      if (!unsent_.empty()) terminal_->send(std::exchange(unsent_, {}), call);
+      connected_ = true;
       return {};
     } catch (const client::AtollError& error) {
-      return fail(error_of(remote_.endpoint(), error));
+      return fail(error_of(remotes_.back().endpoint(), error));
     }
   }
 
@@ -163,18 +168,31 @@ class Attachment {
       }
     } catch (const client::AtollError&) {
       if (shown->pid() != 0) pid_ = shown->pid();
+      const std::scoped_lock lock(mutex_);
+      connected_ = false;
       return detached_.stop_requested() ? Ended::detached : Ended::cut;
     }
+  }
+
+  // A service that was started again leaves another address and another key for its owner.
+  void look_again() {
+    auto found = connection_.find();
+    const Endpoint& before = remotes_.back().endpoint();
+    if (!found || found->origin != before.origin || (found->url == before.url && found->key == before.key))
+      return;
+    if (auto opened = Remote::open(connection_)) remotes_.push_back(std::move(*opened));
   }
 
   Result<void> come_back() {
     say("the connection was cut; trying again (the detach keys give up)");
     for (int tries = 1; !detached_.stop_requested(); ++tries) {
+      look_again();
       auto connected = connect();
       if (connected) return {};
       const Code code = connected.error().code();
-      if (tries == kTries || code == Code::not_found || code == Code::unauthenticated ||
-          code == Code::permission_denied)
+      // The key of a service that is just being started may not be there yet.
+      const bool refused = code == Code::unauthenticated && tries >= kTriesOfKey;
+      if (tries == kTries || refused || code == Code::not_found || code == Code::permission_denied)
         return fail(std::move(connected).error());
       std::unique_lock lock(mutex_);
       pause_.wait_for(lock, detached_.get_token(), kBetweenTries, [] { return false; });
@@ -221,29 +239,40 @@ class Attachment {
     return !split.detach;
   }
 
-  // What is typed while the connection is cut waits for the next one, up to a bound.
+  // What is typed while the connection is cut waits for the next one, up to a bound. Once the cut is known
+  // nothing is sent into it: the system would take the first bytes for a connection that is gone.
   void send(const std::string& keys) {
     while (true) {
-      const auto used = terminal();
+      const auto used = connected_terminal_or_keep(keys);
+      if (!used) return;
       try {
         used->send(keys);
         return;
       } catch (const client::AtollError&) {
         const std::scoped_lock lock(mutex_);
-        if (terminal_ != used) continue;
-        if (unsent_.size() + keys.size() <= kUnsentMax) unsent_ += keys;
-        return;
+        if (terminal_ == used) connected_ = false;
       }
     }
   }
 
+  // Null if there is no connection; then the keys are kept for the next.
+  std::shared_ptr<client::Terminal> connected_terminal_or_keep(const std::string& keys) {
+    const std::scoped_lock lock(mutex_);
+    if (connected_) return terminal_;
+    if (unsent_.size() + keys.size() <= kUnsentMax) unsent_ += keys;
+    return nullptr;
+  }
+
   static void say(const std::string& text) { fmt::print(stderr, "\r\natoll: {}\r\n", text); }
 
-  const Remote& remote_;
+  const ConnectionFlags& connection_;
   const AttachFlags flags_;
   DetachKeys keys_;
   mutable std::mutex mutex_;
+  // The last is in use. Those before stay: their terminals may still be waited for.
+  std::deque<Remote> remotes_;
   std::shared_ptr<client::Terminal> terminal_;
+  bool connected_ = false;
   std::string unsent_;
   std::condition_variable_any pause_;
   std::stop_source detached_;
@@ -263,9 +292,9 @@ Result<int> attach_to(const SessionFlags& shared, const AttachFlags& flags) {
   // Before the first thread: all of them leave these to the sender.
   const sigset_t set = signals_of_terminal();
   ::pthread_sigmask(SIG_BLOCK, &set, nullptr);
-  const Remote remote = TRY(Remote::open(shared.connection));
+  Remote remote = TRY(Remote::open(shared.connection));
   const BareTerminal bare;
-  return Attachment(remote, flags, std::move(keys)).run();
+  return Attachment(shared.connection, std::move(remote), flags, std::move(keys)).run();
 }
 
 }  // namespace

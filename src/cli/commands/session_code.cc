@@ -13,6 +13,7 @@
 #include "base/json.h"
 #include "cli/answer.h"
 #include "cli/commands/session.h"
+#include "cli/mistakes.h"
 #include "config/checked.h"
 #include "os/fd.h"
 #include "os/file.h"
@@ -87,6 +88,15 @@ int end_as(const bj::value& execution) {
   return code <= 0 ? 1 : code;
 }
 
+// The name of a file is rarely meant as code.
+void explain_file(const CodeFlags& flags) {
+  if (flags.code == "-" || flags.code.contains('\n') || ::access(flags.code.c_str(), R_OK) != 0) return;
+  fmt::print(
+      stderr,
+      "atoll: '{}' is a file of this machine; to run what is in it write\n  atoll session exec {} - < {}\n",
+      config::shown(flags.code), quoted_for_shell(flags.id), quoted_for_shell(flags.code));
+}
+
 Result<int> execute(const SessionFlags& shared, const CodeFlags& flags) {
   const Remote remote = TRY(Remote::open(shared.connection));
   const std::string body = bj::serialize(TRY(body_of_code(flags)));
@@ -119,6 +129,7 @@ Result<int> execute(const SessionFlags& shared, const CodeFlags& flags) {
     return Remote::Next::end;
   };
   TRY(remote.events({.method = "POST", .target = target, .body = body, .headers = {}}, each));
+  if (status != 0) explain_file(flags);
   return status;
 }
 

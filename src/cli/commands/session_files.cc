@@ -193,7 +193,8 @@ Result<int> remove_file(const SessionFlags& shared, const FileFlags& flags) {
   const Remote remote = TRY(Remote::open(shared.connection));
   TRY(remote.json("DELETE",
                   files_target(flags, "", flags.remote) + (flags.recursive ? "&recursive=true" : "")));
-  return 0;
+  if (!shared.json) return 0;
+  return print(bj::serialize(bj::object{{"path", flags.remote}, {"removed", true}}) + "\n");
 }
 
 Result<int> watch_files(const SessionFlags& shared, const FileFlags& flags) {

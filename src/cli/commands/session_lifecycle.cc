@@ -2,6 +2,7 @@
 
 #include "cli/answer.h"
 #include "cli/commands/session.h"
+#include "cli/interruption.h"
 #include "config/checked.h"
 
 // create, pause, resume, snapshot, fork, rm.
@@ -79,6 +80,33 @@ Result<bj::object> body_of(const CreateFlags& flags) {
   return body;
 }
 
+// The routes by which what an answer names is removed again.
+using Removal = std::function<std::vector<std::string>(const bj::value& answer)>;
+
+// Makes something. Ctrl-C leaves nothing of which nobody knows the name: the answer is waited for, and what
+// it names is removed. A second ctrl-C ends the wait.
+Result<bj::value> make(const Remote& remote, const std::string& target, const bj::object& body,
+                       const Removal& removal) {
+  const Interruption interruption(true);
+  bj::value answer = TRY(remote.json("POST", target, body));
+  if (!interruption.token().stop_requested()) return answer;
+  for (const std::string& one : removal(answer)) TRY(remote.json("DELETE", one));
+  return fail(Code::canceled, "interrupted; what was made is removed again");
+}
+
+std::vector<std::string> removal_of_sessions(const bj::value& answer) {
+  std::vector<std::string> targets;
+  for (const bj::value& copy : list_at(member(answer, "fork"), "copies"))
+    if (const std::string id = text_at(member(copy, "session"), "session_id"); !id.empty())
+      targets.push_back(session_target(id));
+  if (targets.empty()) targets.push_back(session_target(text_at(answer, "session_id")));
+  return targets;
+}
+
+std::vector<std::string> removal_of_snapshot(const bj::value& answer) {
+  return {"/api/snapshots/" + net::percent_encode(text_at(answer, "snapshot_id"))};
+}
+
 // The answer as it is, or one member of it on a line.
 Result<int> show_answer(const SessionFlags& shared, const bj::value& answer, std::string_view name) {
   return print((shared.json ? bj::serialize(answer) : config::shown(text_at(answer, name))) + "\n");
@@ -96,7 +124,8 @@ void add_create(Command& session, const SessionFlags& shared, Group& group) {
       group.add(session, "create", "Create a session and print its id", [&shared, flags]() -> Result<int> {
         const bj::object body = TRY(body_of(*flags));
         const Remote remote = TRY(Remote::open(shared.connection));
-        return show_answer(shared, TRY(remote.json("POST", "/api/sessions", body)), "session_id");
+        const bj::value answer = TRY(make(remote, "/api/sessions", body, removal_of_sessions));
+        return show_answer(shared, answer, "session_id");
       });
   command.add_option("--environment", flags->environment, "What is inside; `atoll env list` has names")
       .value("ENVIRONMENT");
@@ -167,8 +196,8 @@ void add_snapshot(Command& session, const SessionFlags& shared, Group& group) {
         const Remote remote = TRY(Remote::open(shared.connection));
         bj::object body;
         if (!flags->name.empty()) body["name"] = flags->name;
-        return show_answer(shared, TRY(remote.json("POST", session_target(flags->id, "/snapshots"), body)),
-                           "snapshot_id");
+        const std::string target = session_target(flags->id, "/snapshots");
+        return show_answer(shared, TRY(make(remote, target, body, removal_of_snapshot)), "snapshot_id");
       });
   command.add_option("ID", flags->id, "The session").required().value("SESSION");
   command.add_option("--name", flags->name, "A name to recognise it by");
@@ -206,7 +235,8 @@ void add_fork(Command& session, const SessionFlags& shared, Group& group) {
         if (!flags->count.empty())
           body["count"] = TRY(config::Checked("--count", flags->count).whole_number(1, 100));
         if (flags->fresh) body["kernels"] = "fresh";
-        const bj::value answer = TRY(remote.json("POST", session_target(flags->id, "/fork"), body));
+        const std::string target = session_target(flags->id, "/fork");
+        const bj::value answer = TRY(make(remote, target, body, removal_of_sessions));
         return shared.json ? Result<int>(print(bj::serialize(answer) + "\n")) : show_copies(answer);
       });
   command.add_option("ID", flags->id, "The session").required().value("SESSION");

@@ -90,7 +90,7 @@ void add_list(Command& session, const SessionFlags& shared, Group& group) {
       .value("native|virtual|docker|gvisor|e2b");
   command.add_option("--environment", flags->environment, "Only of this environment").value("ENVIRONMENT");
   command.add_option("--metadata", flags->metadata, "Only with NAME=VALUE; may be repeated").one_value_each();
-  command.add_option("--watch", flags->watch, "Show it again every so many seconds").value("SECONDS");
+  add_watch(command, flags->watch);
 }
 
 // As a person would write it: no quotes, and "-" for nothing.
@@ -141,7 +141,7 @@ void add_show(Command& session, const SessionFlags& shared, Group& group) {
         });
       });
   command.add_option("ID", flags->id, "The session").required().value("SESSION");
-  command.add_option("--watch", flags->watch, "Show it again every so many seconds").value("SECONDS");
+  add_watch(command, flags->watch);
 }
 
 std::string first_line(std::string text) {
@@ -188,7 +188,7 @@ void add_history(Command& session, const SessionFlags& shared, Group& group) {
       .value("success|error|denied|timeout|killed|oom|interrupted|admitted");
   command.add_option("--text", flags->text, "Only where this text is in the code");
   command.add_option("--limit", flags->limit, "At most so many").with_default_shown().value("NUMBER");
-  command.add_option("--watch", flags->watch, "Show it again every so many seconds").value("SECONDS");
+  add_watch(command, flags->watch);
 }
 
 // What one record wrote, each line as it was.

@@ -150,12 +150,17 @@ Result<int> make_new(const ToolsFlags& flags) {
     if (!file.shared && is_there(file))
       return fail(Code::already_exists,
                   fmt::format("'{}' is there already; choose another name", path_of(file)));
+  boost::json::array written;
   for (const ToolFile& file : files) {
     if (file.shared && is_there(file)) continue;
     TRY(write_new(path_of(file), file.text));
-    fmt::print("{}\n", path_of(file));
+    written.emplace_back(path_of(file));
+    if (!flags.json) fmt::print("{}\n", path_of(file));
   }
-  fmt::print("{}", next_steps(flags.kind, flags.name));
+  if (flags.json)
+    fmt::print("{}\n", boost::json::serialize(boost::json::object{{"files", std::move(written)}}));
+  else
+    fmt::print("{}", next_steps(flags.kind, flags.name));
   return 0;
 }
 
@@ -266,6 +271,7 @@ Action define_tools(Command& top) {
   making.add_option("--kind", flags->kind, fmt::format("{}", fmt::join(tool_template_kinds(), ", ")))
       .with_default_shown();
   making.add_option("--directory", flags->directory, "Where to").with_default_shown();
+  making.add_flag("--json", flags->json, "The files that were written, as JSON");
   Command testing = add("test", "Run the examples of tools in a fresh sandbox, without a daemon", test);
   testing.add_option("NAME", flags->names, "Which; all if none is named");
   testing.add_flag("--json", flags->json, "As JSON");

@@ -166,9 +166,11 @@ class Screen {
 void draw(const Remote& remote, const std::vector<Row>& rows, std::string_view sorted_by) {
   const winsize size = Screen::size();
   std::string text =
-      fmt::format("atoll top  {}  {} sessions, by {}   (c cpu, m memory, p processes, a age, q quits)\n\n",
-                  config::shown(remote.endpoint().url), rows.size(), sorted_by);
-  text += table_of(rows, size.ws_col);
+      fmt::format("atoll top  {}  {} session{}, by {}   (c cpu, m memory, p processes, a age, q quits)",
+                  config::shown(remote.endpoint().url), rows.size(), rows.size() == 1 ? "" : "s", sorted_by);
+  // A line that the terminal would break would push the last row out.
+  text.resize(std::min<std::size_t>(text.size(), size.ws_col));
+  text += "\n\n" + table_of(rows, size.ws_col);
   // Only as many lines as there is room for.
   std::size_t at = 0;
   for (int line = 1; line < size.ws_row && at != std::string::npos; ++line) at = text.find('\n', at + 1);
