@@ -233,9 +233,11 @@ Task<Broker::Reply> Broker::create(Object request) {
   auto id = co_await make_container(plan, name);
   if (!id && !has_disk_limit_ && id.error().code() == Code::provider_failed) {
     // Most storage drivers have no quotas and refuse every container that asks for one.
+    const bool is_drivers = blames_storage(id.error());
     plan.with_disk_limit = false;
     id = co_await make_container(plan, name);
-    if (id) has_disk_limit_ = false;
+    // What was something else that passed says nothing about the next.
+    if (id && is_drivers) has_disk_limit_ = false;
   } else if (id && !has_disk_limit_) {
     has_disk_limit_ = true;
   }

@@ -50,6 +50,9 @@ struct ContainerPlan {
 };
 boost::json::value container_config(const ContainerPlan& plan);
 
+// Whether an engine refused a container because its storage driver has no quotas.
+bool blames_storage(const Error& error);
+
 // Labels by which our containers are found.
 inline constexpr const char* kSessionLabel = "atoll.session";
 inline constexpr const char* kSandboxLabel = "atoll.sandbox";
