@@ -139,7 +139,7 @@ TEST_F(GvisorTest, NoLinkLeadsOutOfTheSnapshots) {
   for (int round = 0; round < 5; ++round) {
     (void)run(sandbox->snapshot(snapshot("raced")));
     std::filesystem::remove_all(snapshot("moved"));
-    std::filesystem::remove(snapshot("raced"));
+    std::filesystem::remove_all(snapshot("raced"));
   }
   over = true;
   swapper.join();
