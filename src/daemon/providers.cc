@@ -18,11 +18,18 @@ Result<sandbox::docker::EngineAddress> docker_engine(const config::Configuration
       sandbox::docker::Surroundings::machine());
 }
 
+// The broker's socket, and files that the engine binds into containers by their paths. With run_as the
+// service becomes the owner of the data directory, where it could put something else in their place.
+std::string docker_directory(const ProviderContext& context) {
+  if (context.configuration.text("run_as").empty()) return context.data + "/run/docker";
+  return "/run/atoll/docker-" + context.installation;
+}
+
 Result<std::unique_ptr<sandbox::Provider>> start_docker(const ProviderContext& context) {
   const config::Configuration& configuration = context.configuration;
   sandbox::docker::DockerOptions options;
   options.engine = TRY(docker_engine(configuration));
-  options.run_directory = context.data + "/run/docker";
+  options.run_directory = docker_directory(context);
   options.snapshot_directory = context.data + "/snapshots";
   options.installation = context.installation;
   options.images = configuration.list("provider.docker.images");

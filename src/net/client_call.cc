@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <string_view>
+
 namespace atl::net {
 namespace {
 
@@ -26,6 +29,11 @@ void append_head(std::string& out, const ClientRequest& request, const std::stri
     out += fmt::format("Content-Length: {}\r\n", request.body.size());
   }
   out += "\r\n";
+}
+
+// A line of the request must stay one line, whoever the parts of its target came from.
+bool is_one_word(std::string_view text) {
+  return !text.empty() && std::ranges::all_of(text, [](unsigned char c) { return c > ' ' && c != 0x7f; });
 }
 
 // The connection after a 101, beginning with what was read too far.
@@ -68,6 +76,8 @@ Task<void> HttpCall::send(std::string bytes) {
 Task<void> HttpCall::start(const ClientRequest& request, const std::string& host, RequestBody body) {
   head_request_ = request.method == "HEAD";
   body_ = body;
+  if (!is_one_word(request.method) || !is_one_word(request.target))
+    co_return fail(Code::invalid_argument, "the address has characters that none can have");
   parser_.skip(head_request_);
   std::string bytes;
   append_head(bytes, request, host, body);

@@ -98,6 +98,18 @@ TEST_F(ClientTest, SaysWhenNobodyListens) {
   EXPECT_FALSE(wait(test, client("unix:/nonexistent.sock", {.tries = 1}).send({})));
 }
 
+TEST_F(ClientTest, ATargetIsOneLine) {
+  test.start();
+  Client one = client(base(), {.tries = 1});
+  for (const char* target :
+       {"/a b", "/a\r\nX: y", "/a HTTP/1.1\r\n\r\nPOST /echo HTTP/1.1\r\n\r\n", "/\x7f"}) {
+    EXPECT_EQ(wait(test, one.send({.target = target})).error().code(), Code::invalid_argument) << target;
+    ClientRequest request{.target = target};
+    EXPECT_EQ(wait(test, one.open(std::move(request))).error().code(), Code::invalid_argument) << target;
+  }
+  EXPECT_EQ(wait(test, one.send({.method = "GET /x", .target = "/"})).error().code(), Code::invalid_argument);
+}
+
 TEST_F(ClientTest, RunsOutOfTimeAndOfRoom) {
   test.start();
   Client impatient = client(base(), {.head_time = 50ms, .tries = 1});

@@ -79,9 +79,10 @@ void give_up_capabilities() {
   daemon = os::Fd(number);
   ::umask(022);
   auto listener = listen_for_daemons(options.run_directory);
-  if (!listener) ::_exit(1);
+  auto snapshots = os::open(options.snapshot_directory.c_str(), O_RDONLY | O_DIRECTORY);
+  if (!listener || !snapshots) ::_exit(1);
   give_up_capabilities();
-  Broker broker(options, std::move(daemon), std::move(*listener));
+  Broker broker(options, std::move(daemon), std::move(*listener), std::move(*snapshots));
   broker.run();
   ::_exit(0);
 }
@@ -98,6 +99,7 @@ bj::object error_object(const Error& error) {
 Result<os::Fd> start_broker(const BrokerOptions& options) {
   if (options.guest_program.empty()) return fail(Code::internal, "the guest's program is not in this build");
   TRY(os::make_directories(options.run_directory, 0700));
+  TRY(os::make_directories(options.snapshot_directory));
   os::SocketPair pair = TRY(os::socket_pair(os::SocketKind::packets));
   TRY(os::fork_detached("fork the broker", [&] {
     pair.first.reset();
@@ -137,12 +139,19 @@ Result<void> check_image(const std::string& image, const std::vector<std::string
           .with_field("image"));
 }
 
-Broker::Broker(BrokerOptions options, os::Fd daemon, os::Fd listener)
+bool is_word(const std::string& name) {
+  return !name.empty() && name.size() <= 128 && name.front() != '.' && name.front() != '-' &&
+         name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-") ==
+             std::string::npos;
+}
+
+Broker::Broker(BrokerOptions options, os::Fd daemon, os::Fd listener, os::Fd snapshots)
     : options_(std::move(options)),
       engine_(loop_.get_executor(), options_.engine, options_.patience),
       daemon_(loop_, daemon.release()),
       listener_(loop_, listener.release()),
       orphaned_(loop_),
+      snapshots_(std::move(snapshots)),
       generation_(random_word(12)) {}
 
 void Broker::run() {

@@ -28,7 +28,6 @@ namespace atl::sandbox::docker {
 namespace {
 
 namespace bj = boost::json;
-constexpr const char* kDescription = "docker.json";
 // How long an orderly end may wait for the engine.
 constexpr std::chrono::seconds kShutDownTime{20};
 // How long a container whose guest is gone may be something else than ended or removed.
@@ -36,18 +35,11 @@ constexpr std::chrono::milliseconds kEndTime{1500}, kEndInterval{100};
 // How long a guest may take to its first word, and how often its container is looked at meanwhile.
 constexpr std::chrono::seconds kMeetTime{10};
 constexpr std::chrono::milliseconds kMeetInterval{200};
-constexpr const char* kSnapshotRepository = "atoll-snapshot";
 
 bj::array wall_array(const std::vector<Wall>& walls) {
   bj::array array;
   for (const Wall& wall : walls) array.push_back(bj::object{{"name", wall.name}, {"value", wall.value}});
   return array;
-}
-
-bool is_word(const std::string& name) {
-  return !name.empty() && name.size() <= 128 && name.front() != '.' && name.front() != '-' &&
-         name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-") ==
-             std::string::npos;
 }
 
 bj::value volume_config(const ContainerPlan& plan) {
@@ -121,6 +113,8 @@ Task<Broker::Reply> Broker::probe() {
   CO_TRY(const EngineFacts facts, co_await engine_.describe());
   engine_facts_ = facts;
   CO_CHECK(co_await sweep());
+  co_await remove_strays();
+  co_await settle_doubts();
   const Isolation isolation = isolation_of(facts);
   co_return Reply{{{"kind", facts.kind},
                    {"engine_version", facts.version},
@@ -164,28 +158,6 @@ Task<std::string> Broker::seccomp_option() {
   const std::string path = options_.run_directory + "/seccomp.json";
   if (!os::exists(path)) CO_CHECK(os::write_file_durably(path, options_.seccomp_profile));
   co_return path;
-}
-
-Result<void> Broker::check_target(const std::string& target) const {
-  const std::size_t slash = target.rfind('/');
-  if (slash == std::string::npos || target.substr(0, slash) != options_.snapshot_directory ||
-      !is_word(target.substr(slash + 1)))
-    return fail(Code::permission_denied, "the broker stores no snapshots there");
-  return {};
-}
-
-Task<ImageFacts> Broker::snapshot_image(std::string target) {
-  CO_CHECK(check_target(target));
-  auto description = os::read_file(target + "/" + kDescription);
-  if (!description) co_return fail(Code::not_found, "the snapshot was not made by this provider");
-  const auto parsed = json::parse(*description);
-  if (!parsed) co_return fail(Code::data_loss, "the snapshot's description is damaged");
-  const std::string image = text_at(*parsed, {"image"});
-  auto inspected = co_await engine_.get(fmt::format("/images/{}/json", image));
-  if (!inspected && inspected.error().code() == Code::not_found)
-    co_return fail(Code::data_loss, "the engine has lost the snapshot's image: somebody removed it");
-  if (!inspected) co_return fail(std::move(inspected).error());
-  co_return image_facts(*inspected);
 }
 
 // For engines that see our files one that is bound, for others a volume that is filled once.
@@ -261,9 +233,11 @@ Task<Broker::Reply> Broker::create(Object request) {
   auto id = co_await make_container(plan, name);
   if (!id && !has_disk_limit_ && id.error().code() == Code::provider_failed) {
     // Most storage drivers have no quotas and refuse every container that asks for one.
+    const bool is_drivers = blames_storage(id.error());
     plan.with_disk_limit = false;
     id = co_await make_container(plan, name);
-    if (id) has_disk_limit_ = false;
+    // What was something else that passed says nothing about the next.
+    if (id && is_drivers) has_disk_limit_ = false;
   } else if (id && !has_disk_limit_) {
     has_disk_limit_ = true;
   }
@@ -425,14 +399,44 @@ Task<Broker::Reply> Broker::assign(const Object& request) {
   co_return Reply{};
 }
 
+Task<bool> Broker::look_frozen(std::shared_ptr<BrokeredContainer> container) {
+  CO_TRY(const bj::value inspected, co_await engine_.get(fmt::format("/containers/{}/json", container->id)));
+  co_return is_true_at(inspected, {"State", "Paused"});
+}
+
 Task<Broker::Reply> Broker::freeze(std::string name, bool frozen) {
   CO_TRY(const auto container, find(name));
+  if (container->is_doubtful) {
+    CO_TRY(container->is_frozen, co_await look_frozen(container));
+    container->is_doubtful = false;
+  }
   if (container->is_frozen == frozen) co_return Reply{};
-  CO_TRY(auto answered, co_await engine_.post(
-                            fmt::format("/containers/{}/{}", container->id, frozen ? "pause" : "unpause")));
-  (void)answered;
+  auto answered =
+      co_await engine_.post(fmt::format("/containers/{}/{}", container->id, frozen ? "pause" : "unpause"));
+  if (!answered) {
+    // The engine may have done what it did not answer.
+    auto seen = co_await look_frozen(container);
+    container->is_doubtful = !seen;
+    if (!seen || *seen != frozen) co_return fail(std::move(answered).error());
+  }
   container->is_frozen = frozen;
   co_return Reply{};
+}
+
+// Whoever asked was told that it failed, and goes by that.
+boost::asio::awaitable<void> Broker::settle_doubts() {
+  std::vector<std::shared_ptr<BrokeredContainer>> doubtful;
+  for (const auto& [name, container] : containers_)
+    if (container->is_doubtful && !container->is_going) doubtful.push_back(container);
+  for (const auto& container : doubtful) {
+    const auto seen = co_await look_frozen(container);
+    if (!seen || !container->is_doubtful) continue;
+    const char* verb = container->is_frozen ? "pause" : "unpause";
+    if (*seen != container->is_frozen &&
+        !co_await engine_.post(fmt::format("/containers/{}/{}", container->id, verb)))
+      continue;
+    container->is_doubtful = false;
+  }
 }
 
 Task<void> Broker::remove_container(std::string id) {
@@ -455,61 +459,6 @@ Task<Broker::Reply> Broker::destroy(std::string name) {
   std::erase_if(containers_, [&](const auto& entry) { return entry.second == container; });
   CO_CHECK(std::move(removed));
   co_return Reply{};
-}
-
-Task<Broker::Reply> Broker::snapshot(std::string name, std::string target) {
-  CO_TRY(const auto container, find(name));
-  CO_CHECK(check_target(target));
-  if (::mkdir(target.c_str(), 0755) != 0) {
-    if (errno == EEXIST) co_return fail(Code::already_exists, "the snapshot is there already");
-    co_return fail(errno_error(errno, "make the snapshot's directory"));
-  }
-  const std::string tag = random_word(20);
-  const std::string label = fmt::format("LABEL atoll.snapshot={}", tag);
-  auto stored = co_await engine_.post(fmt::format("/commit?container={}&repo={}&tag={}&pause={}&changes={}",
-                                                  container->id, kSnapshotRepository, tag,
-                                                  container->is_frozen ? 0 : 1, net::percent_encode(label)));
-  if (!stored) {
-    ::rmdir(target.c_str());
-    co_return fail(std::move(stored).error().context("commit the container"));
-  }
-  const std::string image = fmt::format("{}:{}", kSnapshotRepository, tag);
-  auto inspected = co_await engine_.get(fmt::format("/containers/{}/json?size=1", container->id));
-  const std::int64_t bytes = inspected ? number_at(*inspected, {"SizeRw"}) : 0;
-  const Object description{{"image", image}, {"bytes", bytes}};
-  auto written = os::write_file_durably(target + "/" + kDescription, bj::serialize(description));
-  if (!written) {
-    auto undone = co_await engine_.remove(fmt::format("/images/{}?force=1", image));
-    ::rmdir(target.c_str());
-    co_return fail(std::move(written).error());
-  }
-  co_return Reply{};
-}
-
-Task<Broker::Reply> Broker::discard(std::string target) {
-  CO_CHECK(check_target(target));
-  if (auto description = os::read_file(target + "/" + kDescription)) {
-    const auto parsed = json::parse(*description);
-    const std::string image = parsed ? text_at(*parsed, {"image"}) : "";
-    if (image.starts_with(std::string(kSnapshotRepository) + ":")) {
-      auto removed = co_await engine_.remove(fmt::format("/images/{}?force=1", image));
-      if (!removed && removed.error().code() != Code::not_found) co_return fail(std::move(removed).error());
-    }
-  }
-  CO_CHECK(os::remove_tree(AT_FDCWD, target));
-  co_return Reply{};
-}
-
-Task<Broker::Reply> Broker::snapshot_bytes(std::string target) {
-  CO_CHECK(check_target(target));
-  auto description = os::read_file(target + "/" + kDescription);
-  if (!description) co_return fail(Code::not_found, "there is no such snapshot");
-  const auto parsed = json::parse(*description);
-  constexpr std::int64_t kDescriptionBytes = 4096;
-  // Its bytes are the engine's: if they are gone, so is the snapshot.
-  CO_CHECK(co_await snapshot_image(target));
-  co_return Reply{{{"bytes", parsed ? number_at(*parsed, {"bytes"}) + kDescriptionBytes : kDescriptionBytes}},
-                  {}};
 }
 
 Task<Broker::Reply> Broker::measure(std::string name) {

@@ -38,11 +38,20 @@ Task<void> Broker::pull(std::string image) {
   co_return Result<void>();
 }
 
+// Engines find images by the beginning of their digest, too, so that a snapshot, which holds the files of one
+// tenant's session, could be met by trying.
+Task<boost::json::value> Broker::inspect_image(std::string image) {
+  CO_TRY(boost::json::value inspected, co_await engine_.get(inspection_of(image)));
+  if (find_at(inspected, {"Config", "Labels", kSnapshotLabel}) != nullptr)
+    co_return fail(Code::not_found, "there is no such image");
+  co_return std::move(inspected);
+}
+
 Task<ImageFacts> Broker::plain_image(std::string image, std::string who) {
-  auto inspected = co_await engine_.get(inspection_of(image));
+  auto inspected = co_await inspect_image(image);
   if (!inspected && inspected.error().code() == Code::not_found && options_.may_pull) {
     CO_CHECK(co_await pull(image));
-    inspected = co_await engine_.get(inspection_of(image));
+    inspected = co_await inspect_image(image);
   }
   if (!inspected && inspected.error().code() == Code::not_found) {
     const char* way = options_.may_pull ? "the engine could not pull it"

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "os/event.h"
 #include "sandbox/docker/broker.h"
@@ -19,6 +20,9 @@
 // Internal to the broker's process.
 namespace atl::sandbox::docker {
 
+// A name that can stand in a path, a label and a request line without being anything but a name.
+bool is_word(const std::string& name);
+
 // A container that this broker made. Shared by the table and by the calls about it, which may wait for the
 // engine while another call removes the container from the table.
 struct BrokeredContainer {
@@ -28,16 +32,18 @@ struct BrokeredContainer {
   boost::json::object facts;  // what create and adopt answer
   boost::json::value note;    // the daemon's own words, for a later one
   bool is_frozen = false;
-  bool is_going = false;  // it is being removed
-  pid_t pid = 0;          // 0: the engine is elsewhere
+  bool is_doubtful = false;  // whether it stands still: an answer got lost
+  bool is_going = false;     // it is being removed
+  pid_t pid = 0;             // 0: the engine is elsewhere
 };
 
 // The whole of the broker's process: one thread, one loop, one daemon at a time. Owns the containers that it
 // made, and removes them when it ends.
 class Broker {
  public:
-  // `daemon` is the connection to the present daemon, `listener` where the next one will connect.
-  Broker(BrokerOptions options, os::Fd daemon, os::Fd listener);
+  // `daemon` is the connection to the present daemon, `listener` where the next one will connect, `snapshots`
+  // the directory of that name.
+  Broker(BrokerOptions options, os::Fd daemon, os::Fd listener, os::Fd snapshots);
   // Serves until shut_down is asked for, or until there was no daemon for orphan_time.
   void run();
 
@@ -62,6 +68,9 @@ class Broker {
   Task<Reply> adopt(std::string name);
   Task<Reply> assign(const Object& request);
   Task<Reply> freeze(std::string name, bool frozen);
+  // Whether the engine says that it stands still.
+  Task<bool> look_frozen(std::shared_ptr<BrokeredContainer> container);
+  boost::asio::awaitable<void> settle_doubts();
   Task<Reply> destroy(std::string name);
   Task<Reply> snapshot(std::string name, std::string target);
   Task<Reply> discard(std::string target);
@@ -79,6 +88,8 @@ class Broker {
   }
   Task<std::string> seccomp_option();
   Task<ImageFacts> find_image(std::string image);
+  // What the engine says about an image that may be named; a snapshot is nobody's to name.
+  Task<boost::json::value> inspect_image(std::string image);
   // One that the engine has, or may pull; `who` asks for it.
   Task<ImageFacts> plain_image(std::string image, std::string who);
   Task<void> pull(std::string image);
@@ -100,15 +111,24 @@ class Broker {
   Task<void> sweep();
   boost::asio::awaitable<void> explain_end(std::shared_ptr<BrokeredContainer> container, std::string why);
   std::string name_of(const BrokeredContainer& container) const;
-  // The directory of a snapshot, if it is one that this broker may touch.
-  Result<void> check_target(const std::string& target) const;
+  // The name of a snapshot's directory, if it is directly below the one that this broker may touch.
+  Result<std::string> name_of_target(const std::string& target) const;
+  // The image that a snapshot's directory names, as the engine describes it. The daemon can write what is in
+  // there, so that nothing but a snapshot that this installation took is believed: Code::permission_denied.
+  Task<boost::json::value> inspect_snapshot(std::string target, std::string& image);
+  // An image that no snapshot names: now, or as soon as the engine answers again.
+  boost::asio::awaitable<void> remove_image(std::string image);
+  boost::asio::awaitable<void> remove_strays();
 
   BrokerOptions options_;
   boost::asio::io_context loop_;
   Engine engine_;
   boost::asio::posix::stream_descriptor daemon_, listener_;
   boost::asio::steady_timer orphaned_;
+  // Held as a descriptor: whoever owns the way there cannot lead us elsewhere.
+  os::Fd snapshots_;
   std::map<std::string, std::shared_ptr<BrokeredContainer>> containers_;
+  std::vector<std::string> strays_;
   const std::string generation_;
   std::optional<EngineFacts> engine_facts_;                   // unset: not asked yet
   std::map<std::string, std::shared_ptr<os::Event>> builds_;  // by the tag that is being made

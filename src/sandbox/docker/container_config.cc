@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <boost/json.hpp>
+#include <cctype>
 #include <cmath>
 #include <sstream>
 
@@ -200,6 +201,12 @@ Result<ImageFacts> image_facts(const bj::value& inspected) {
   facts.working_directory = text_at(inspected, {"Config", "WorkingDir"});
   facts.env = texts_at(inspected, {"Config", "Env"});
   return facts;
+}
+
+bool blames_storage(const Error& error) {
+  std::string words = error.message();
+  std::ranges::transform(words, words.begin(), [](unsigned char c) { return std::tolower(c); });
+  return words.find("storage") != std::string::npos || words.find("quota") != std::string::npos;
 }
 
 bj::value container_config(const ContainerPlan& plan) {

@@ -50,11 +50,16 @@ struct ContainerPlan {
 };
 boost::json::value container_config(const ContainerPlan& plan);
 
+// Whether an engine refused a container because its storage driver has no quotas.
+bool blames_storage(const Error& error);
+
 // Labels by which our containers are found.
 inline constexpr const char* kSessionLabel = "atoll.session";
 inline constexpr const char* kSandboxLabel = "atoll.sandbox";
 inline constexpr const char* kInstallationLabel = "atoll.installation";
 inline constexpr const char* kGenerationLabel = "atoll.generation";
+// Of images that are snapshots, with their tag.
+inline constexpr const char* kSnapshotLabel = "atoll.snapshot";
 
 // The kernel's view of the container's first process, where the engine is on this machine.
 struct KernelFacts {

@@ -184,5 +184,13 @@ TEST(SpecNoteTest, ComesBackAsItWas) {
   EXPECT_EQ(spec_of(bj::value()).hostname, Spec().hostname);
 }
 
+TEST(StorageTest, OnlyTheDriversWordMeansThatThereAreNoQuotas) {
+  EXPECT_TRUE(blames_storage(
+      Error(Code::provider_failed,
+            "--storage-opt is supported only for overlay over xfs with 'pquota' mount option")));
+  EXPECT_TRUE(blames_storage(Error(Code::provider_failed, "Storage option is not supported for vfs")));
+  EXPECT_FALSE(blames_storage(Error(Code::provider_failed, "the engine refused (500): broken on purpose")));
+}
+
 }  // namespace
 }  // namespace atl::sandbox::docker

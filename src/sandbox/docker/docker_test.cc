@@ -4,9 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <boost/json.hpp>
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 #include "guest/program.h"
 #include "sandbox/docker/broker.h"
@@ -89,6 +91,37 @@ TEST_F(DockerTest, AWallThatThisEngineCannotGiveIsRefusedAndNothingIsLeft) {
   spec.required_walls = {"memory_limit", "cpu_limit", "task_limit",
                          "capabilities", "seccomp",   "no_new_privileges"};
   EXPECT_TRUE(create(provider, spec));
+}
+
+// An engine finds images by the beginning of their digest as well: what is in another tenant's snapshot must
+// not be had by trying.
+TEST_F(DockerTest, NobodyNamesASnapshotAsAnImage) {
+  options_.snapshot_directory = engine_->directory() + "/snapshots-" + random_word(6);
+  Provider& provider = open();
+  const auto sandbox = create(provider, named("victim"));
+  ASSERT_TRUE(sandbox);
+  ASSERT_TRUE(write(*sandbox, "/home/user/secret", "of another tenant"));
+  ASSERT_TRUE(run(sandbox->snapshot(options_.snapshot_directory + "/one")));
+  const bj::value described = bj::parse(*os::read_file(options_.snapshot_directory + "/one/docker.json"));
+  const std::string image(described.at("image").as_string());
+  const std::string id = engine_->ask("/images/" + image + "/json").at("Id").as_string().c_str();
+  const std::string digest = id.substr(id.find(':') + 1);
+  for (const std::string& name : {image, id, digest, digest.substr(0, 12), digest.substr(0, 5)}) {
+    Spec spec = named("thief");
+    spec.image = name;
+    const auto taken = run(provider.create(spec));
+    ASSERT_FALSE(taken) << name;
+    EXPECT_EQ(taken.error().code(), Code::not_found) << taken.error().message();
+  }
+  EXPECT_EQ(engine_->count("atoll.session=ses_thief"), 0);
+  Spec again = named("again");
+  again.snapshot = options_.snapshot_directory + "/one";
+  const auto restored = create(provider, again);
+  ASSERT_TRUE(restored);
+  EXPECT_EQ(*read(*restored, "/home/user/secret"), "of another tenant") << "as a snapshot it is of use";
+  EXPECT_TRUE(run(restored->stop()));
+  EXPECT_TRUE(run(provider.discard_snapshot(options_.snapshot_directory + "/one")));
+  EXPECT_TRUE(engine_->ask("/images/" + image + "/json").as_object().if_contains("message") != nullptr);
 }
 
 TEST_F(DockerTest, AContainerThatSomebodyRemovedIsTold) {
@@ -322,7 +355,8 @@ class BrokerTest : public DockerTest {
     BrokerOptions options;
     options.engine = options_.engine;
     options.run_directory = options_.run_directory;
-    options.snapshot_directory = "/tmp";
+    options.snapshot_directory = snapshots_;
+    options.images = {"atoll-test:*"};
     options.installation = options_.installation;
     options.guest_program = guest::program();
     options.seccomp_profile = options_.seccomp_profile;
@@ -334,10 +368,93 @@ class BrokerTest : public DockerTest {
     if (broker_) {
       EXPECT_TRUE(broker_->call_now({{"verb", "shut_down"}}));
     }
+    std::filesystem::remove_all(snapshots_);
     DockerTest::TearDown();
   }
+  // As the daemon can, which owns that directory.
+  std::string described(const char* name, const std::string& image) {
+    std::filesystem::create_directories(snapshots_ + "/" + name);
+    std::ofstream(snapshots_ + "/" + name + "/docker.json") << bj::serialize(bj::object{{"image", image}});
+    return snapshots_ + "/" + name;
+  }
+  bj::object creation(const char* name) {
+    return {{"verb", "create"},
+            {"name", name},
+            {"image", "atoll-test:latest"},
+            {"session", std::string("ses_") + name},
+            {"hostname", "sandbox"},
+            {"limits", to_json(Limits())}};
+  }
+
+  const std::string snapshots_ = "/tmp/atoll-broker-test-" + random_word(8);
   std::shared_ptr<BrokerClient> broker_;
 };
+
+TEST_F(BrokerTest, ASnapshotsDescriptionIsNotBelieved) {
+  ASSERT_TRUE(engine_->tag("atoll-test:latest", "forbidden", "1"));
+  ASSERT_TRUE(engine_->tag("atoll-test:latest", "atoll-snapshot", "foreign"));
+  const std::string privileged = R"({"Image":"atoll-test:latest","HostConfig":{"Privileged":true}})";
+  const std::string smuggled =
+      "x/json HTTP/1.1\r\nHost: d\r\n\r\nPOST /v1.41/containers/create?name=smuggled HTTP/1.1\r\nHost: d\r\n"
+      "Content-Type: application/json\r\nContent-Length: " +
+      std::to_string(privileged.size()) + "\r\n\r\n" + privileged;
+  for (const std::string& image :
+       {std::string("forbidden:1"), std::string("atoll-snapshot:foreign"), smuggled,
+        "atoll-snapshot:" + smuggled, std::string("atoll-snapshot:../../containers/json?"), std::string()}) {
+    const std::string target = described("crafted", image);
+    bj::object request = creation("crafted");
+    request["snapshot"] = target;
+    const auto made = broker_->call_now(request);
+    ASSERT_FALSE(made) << image;
+    EXPECT_EQ(made.error().code(), Code::permission_denied) << image << ": " << made.error().message();
+    EXPECT_FALSE(broker_->call_now({{"verb", "snapshot_bytes"}, {"target", target}})) << image;
+    EXPECT_TRUE(broker_->call_now({{"verb", "discard"}, {"target", target}})) << image;
+    EXPECT_FALSE(os::exists(target));
+  }
+  EXPECT_NE(engine_->ask("/containers/smuggled/json").as_object().if_contains("message"), nullptr)
+      << "a privileged container was made";
+  EXPECT_EQ(engine_->count("atoll.session=ses_crafted"), 0);
+  for (const char* image : {"forbidden:1", "atoll-snapshot:foreign"})
+    EXPECT_NE(engine_->ask(std::string("/images/") + image + "/json").as_object().if_contains("Id"), nullptr)
+        << image << " is not ours to remove";
+}
+
+// The service owns the directory of snapshots and changes what is in it while the broker works there.
+TEST_F(BrokerTest, NoLinkLeadsOutOfTheSnapshots) {
+  const std::string outside = engine_->directory() + "/outside-" + random_word(6);
+  std::filesystem::create_directories(outside + "/kept");
+  ASSERT_TRUE(broker_->call_now(creation("linked")));
+  std::filesystem::create_directory_symlink(outside, snapshots_ + "/link");
+  const auto snapshot = [&](const std::string& name) {
+    return broker_->call_now({{"verb", "snapshot"}, {"name", "linked"}, {"target", snapshots_ + "/" + name}});
+  };
+  EXPECT_EQ(snapshot("link").error().code(), Code::already_exists);
+  EXPECT_TRUE(broker_->call_now({{"verb", "discard"}, {"target", snapshots_ + "/link"}}));
+  EXPECT_TRUE(os::exists(outside + "/kept")) << "the link went, what it leads to stays";
+  // A commit takes the engine a while: time to put something else in the directory's place.
+  std::atomic<bool> swapped = false;
+  std::thread swapper([&] {
+    for (int round = 0; round < 20'000 && !swapped; ++round) {
+      std::error_code error;
+      if (!os::exists(snapshots_ + "/raced")) {
+        std::this_thread::sleep_for(std::chrono::microseconds(200));
+        continue;
+      }
+      std::filesystem::rename(snapshots_ + "/raced", snapshots_ + "/moved", error);
+      std::filesystem::create_directory_symlink(outside, snapshots_ + "/raced", error);
+      swapped = !error;
+    }
+  });
+  const auto raced = snapshot("raced");
+  swapper.join();
+  ASSERT_TRUE(swapped);
+  EXPECT_FALSE(os::exists(outside + "/docker.json")) << "the broker wrote where the link leads";
+  std::filesystem::remove(snapshots_ + "/raced");
+  std::filesystem::rename(snapshots_ + "/moved", snapshots_ + "/raced");
+  if (raced) {
+    EXPECT_TRUE(broker_->call_now({{"verb", "discard"}, {"target", snapshots_ + "/raced"}}));
+  }
+}
 
 TEST_F(BrokerTest, RefusesWhatIsNotOnItsList) {
   EXPECT_EQ(broker_->call_now({{"verb", "exec"}, {"name", "x"}}).error().code(), Code::invalid_argument);
@@ -346,7 +463,8 @@ TEST_F(BrokerTest, RefusesWhatIsNotOnItsList) {
   EXPECT_EQ(broker_->call_now({{"verb", "create"}, {"name", "../x"}}).error().code(), Code::invalid_argument);
   EXPECT_EQ(broker_->call_now({{"verb", "create"}, {"name", "x"}, {"image", "a?b=c"}}).error().code(),
             Code::invalid_argument);
-  for (const char* target : {"/etc/passwd", "/tmp/../etc", "/tmp/a/b", "/tmp", ""})
+  for (const std::string& target : {std::string("/etc/passwd"), snapshots_ + "/../etc", snapshots_ + "/a/b",
+                                    snapshots_, snapshots_ + "/", std::string()})
     EXPECT_EQ(broker_->call_now({{"verb", "discard"}, {"target", target}}).error().code(),
               Code::permission_denied)
         << target;

@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <boost/json.hpp>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -103,6 +104,16 @@ class TestEngine {
   }
   // What a command line of the test says: curl and so on.
   static int run(const std::string& command) { return std::system(command.c_str()); }
+  // What the engine answers to a GET.
+  boost::json::value ask(const std::string& target) const {
+    const std::string file = directory_ + "/answer";
+    run("curl -s --unix-socket " + socket() + " 'http://d/v1.41" + target + "' > " + file);
+    return boost::json::parse(*os::read_file(file));
+  }
+  bool tag(const std::string& image, const std::string& repository, const std::string& name) const {
+    return run("curl -sf -X POST --unix-socket " + socket() + " 'http://d/v1.41/images/" + image +
+               "/tag?repo=" + repository + "&tag=" + name + "'") == 0;
+  }
   // Containers with that label, in any state.
   int count(const std::string& label) const {
     const std::string file = directory_ + "/count";

@@ -462,8 +462,9 @@ Result<void> E2bProvider::write_removals() const {
 Task<void> E2bProvider::remove_noted() {
   const std::vector<StoredSnapshot> noted = removals_;
   for (const StoredSnapshot& one : noted) {
-    CO_TRY(const auto account, co_await account_of(one.tenant));
-    auto removed = co_await account->remove_snapshot(one.snapshot_id);
+    const auto account = co_await account_of(one.tenant);
+    if (!account) continue;
+    auto removed = co_await (*account)->remove_snapshot(one.snapshot_id);
     if (!removed) continue;
     std::erase_if(removals_,
                   [&](const StoredSnapshot& other) { return other.snapshot_id == one.snapshot_id; });
@@ -515,8 +516,12 @@ Task<void> E2bProvider::make_round() {
   if (known_.empty() && tenants_.empty() && accounts_.empty()) co_return Result<void>();
   CO_CHECK(co_await prolong());
   CO_TRY(const auto all, co_await accounts());
-  for (const auto& account : all) CO_CHECK(co_await compare(account));
-  co_return co_await remove_noted();
+  // A key that a tenant broke must not keep the others from being looked after.
+  Result<void> first{};
+  for (const auto& account : all)
+    if (auto compared = co_await compare(account); !compared && first) first = std::move(compared);
+  if (auto removed = co_await remove_noted(); !removed && first) first = std::move(removed);
+  co_return first;
 }
 
 Task<void> E2bProvider::prolong() {
@@ -561,8 +566,11 @@ Task<void> E2bProvider::compare(std::shared_ptr<Account> account) {
     }
     const bool may_be_taken_back = adoptable_.contains(ours->second) && asked_at - began_ < kTakeBackTime;
     if (may_be_taken_back || ending_) continue;
-    auto killed = co_await account->kill(one.access.id);
-    if (!killed) co_return fail(std::move(killed).error());
+    // If not now, then in the next round.
+    if (!co_await account->kill(one.access.id)) {
+      doubt_ = true;
+      continue;
+    }
     ++counters_["swept"];
     log::warn("a remote sandbox that nobody knew was ended", {{"sandbox", ours->second}});
   }

@@ -45,6 +45,27 @@ std::string path_of(const os::Fd& fd) {
   return fmt::format("/proc/{}/fd/{}", ::getpid(), fd.get());
 }
 
+// The directory at a path of which nobody but root can rename a part: who the service became may own the way
+// to it, and runsc does as root what files in there say. In this mount namespace only.
+Result<std::string> hold(const std::string& directory) {
+  constexpr const char* kHeld = "/run/atoll";
+  const os::Fd opened = TRY(os::open(directory.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW));
+  struct stat facts {};
+  if (::fstat(opened.get(), &facts) < 0 || facts.st_uid != ::geteuid() || (facts.st_mode & 022) != 0)
+    return fail(Code::permission_denied, directory + " does not belong to root alone: remove it");
+  TRY(os::make_directory(kHeld, 0700));
+  os::FilesystemContext tmpfs = TRY(os::FilesystemContext::open("tmpfs"));
+  TRY(tmpfs.set("mode", "0711"));
+  const os::Fd mount = TRY(tmpfs.mount(MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV));
+  TRY(os::attach(mount.get(), AT_FDCWD, kHeld));
+  // Whoever reads a list of processes sees whose they are.
+  std::string held = kHeld + directory;
+  TRY(os::make_directories(held, 0700));
+  const os::Fd copy = TRY(os::clone_mount(opened.get(), "", os::Subtree::no));
+  TRY(os::attach(copy.get(), AT_FDCWD, held.c_str()));
+  return held;
+}
+
 Result<void> copy_tree(const std::string& from, const std::string& to) {
   if (os::list_directory_at(AT_FDCWD, from.c_str()).empty()) return {};
   auto done = ask_command({.program = "/bin/cp",
@@ -102,9 +123,11 @@ Result<Engine> Engine::open(EngineOptions options) {
 Result<void> Engine::set_up() {
   const std::string& directory = options_.directory;
   TRY(os::make_directories(directory, 0700));
-  if (::geteuid() != 0) privileges_ = TRY(enter_namespace());
+  const bool is_root = ::geteuid() == 0;
+  if (!is_root) privileges_ = TRY(enter_namespace());
   if (::unshare(CLONE_NEWNS) < 0) return fail(errno_error(errno, "make a mount namespace"));
   TRY(os::make_all_private());
+  if (is_root) options_.directory = TRY_CONTEXT("hold the directory", hold(directory));
   clear_leftovers();
   for (const char* name : {"/state", "/boxes", "/shared"}) TRY(os::make_directory(directory + name, 0700));
   // In memory and in this namespace only: it goes with the broker.
@@ -400,12 +423,11 @@ Result<void> Engine::announce_host(const std::string& container) const {
   return ask({"kill", container, "USR1"});
 }
 
-Result<void> Engine::copy_upper(const std::string& box, const Place& draft) const {
+Result<void> Engine::copy_upper(const std::string& box, const os::Fd& draft) const {
   for (const char* part : {"root", "usr"}) {
-    const std::string name = draft.name + "/" + part;
-    if (::mkdirat(draft.directory.get(), name.c_str(), 0755) < 0)
-      return fail(errno_error(errno, "make the snapshot"));
-    TRY(copy_tree(box + "/upper/" + part, path_of(draft.directory) + "/" + name));
+    if (::mkdirat(draft.get(), part, 0755) < 0) return fail(errno_error(errno, "make the snapshot"));
+    const os::Fd to = TRY(os::open_beneath(draft.get(), part, O_PATH | O_DIRECTORY));
+    TRY(copy_tree(box + "/upper/" + part, path_of(to)));
   }
   return {};
 }
@@ -413,23 +435,26 @@ Result<void> Engine::copy_upper(const std::string& box, const Place& draft) cons
 namespace {
 
 // Makes "NAME.part", fills it, and gives it its name when it is complete, or, if it must outlive the power,
-// when all of it is on the disk.
+// when all of it is on the disk. The service may own the directory of snapshots: `fill` is given the draft as
+// a descriptor, and only if it is the one that was made here.
 template <class Fill>
 Result<void> make_whole(const Place& place, Durable durable, Fill fill) {
-  const Place draft{TRY(os::open_at(place.directory.get(), ".", O_RDONLY | O_DIRECTORY)),
-                    place.name + kDraftSuffix};
-  TRY(os::remove_tree(draft.directory.get(), draft.name));
-  if (::faccessat(draft.directory.get(), place.name.c_str(), F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+  const os::Fd parent = TRY(os::open_at(place.directory.get(), ".", O_RDONLY | O_DIRECTORY));
+  const std::string name = place.name + kDraftSuffix;
+  TRY(os::remove_tree(parent.get(), name));
+  if (::faccessat(parent.get(), place.name.c_str(), F_OK, AT_SYMLINK_NOFOLLOW) == 0)
     return fail(Code::already_exists, "there is a snapshot of that name");
-  if (::mkdirat(draft.directory.get(), draft.name.c_str(), 0755) < 0)
-    return fail(errno_error(errno, "make the snapshot"));
+  if (::mkdirat(parent.get(), name.c_str(), 0755) < 0) return fail(errno_error(errno, "make the snapshot"));
+  const os::Fd draft = TRY(os::open_beneath(parent.get(), name.c_str(), O_RDONLY | O_DIRECTORY));
+  struct stat facts {};
+  if (::fstat(draft.get(), &facts) < 0 || facts.st_uid != ::geteuid())
+    return fail(Code::permission_denied, "somebody else put a directory in the snapshot's place");
   Result<void> done = fill(draft);
-  if (done && durable == Durable::yes && ::syncfs(draft.directory.get()) < 0)
+  if (done && durable == Durable::yes && ::syncfs(parent.get()) < 0)
     done = fail(errno_error(errno, "write the snapshot"));
-  if (done &&
-      ::renameat(draft.directory.get(), draft.name.c_str(), draft.directory.get(), place.name.c_str()) < 0)
+  if (done && ::renameat(parent.get(), name.c_str(), parent.get(), place.name.c_str()) < 0)
     done = fail(errno_error(errno, "name the snapshot"));
-  if (!done) (void)os::remove_tree(draft.directory.get(), draft.name);
+  if (!done) (void)os::remove_tree(parent.get(), name);
   return done;
 }
 
@@ -437,7 +462,7 @@ Result<void> make_whole(const Place& place, Durable durable, Fill fill) {
 
 Result<void> Engine::snapshot(const std::string& box, const std::string& target) const {
   return make_whole(TRY(snapshots_.place(target)), Durable::yes,
-                    [&](const Place& draft) { return copy_upper(box, draft); });
+                    [&](const os::Fd& draft) { return copy_upper(box, draft); });
 }
 
 Result<Engine::Saved> Engine::checkpoint(const std::string& box, const std::string& container,
@@ -448,16 +473,15 @@ Result<Engine::Saved> Engine::checkpoint(const std::string& box, const std::stri
   TRY(pause(container));
   const bool leaves = options_.runsc.leaves_running;
   bool ended = false;
-  std::string image;
-  auto done = make_whole(place, durable, [&](const Place& draft) -> Result<void> {
-    image = path_of(draft.directory) + "/" + draft.name + "/" + kMemory;
+  auto done = make_whole(place, durable, [&](const os::Fd& draft) -> Result<void> {
+    const std::string image = path_of(draft) + "/" + kMemory;
     std::vector<std::string> arguments{"checkpoint", "--image-path", image};
     if (leaves) arguments.emplace_back("--leave-running");
     arguments.push_back(container);
     TRY(ask(std::move(arguments), 300));
     ended = !leaves;
     TRY(copy_upper(box, draft));
-    TRY(os::write_file_at(draft.directory.get(), (draft.name + "/" + kNotes).c_str(), notes));
+    TRY(os::write_file_at(draft.get(), kNotes, notes));
     if (leaves) return {};
     // From the draft: whatever becomes of the snapshot, the sandbox goes on. Its groups are new ones: those
     // of the container that ended go with it.

@@ -119,7 +119,7 @@ class Engine {
                        const std::string& image, int stream, bool shares_mounts) const;
   std::vector<std::string> global_flags(bool shares_mounts) const;
   Result<void> ask(std::vector<std::string> arguments, int seconds = 30) const;
-  Result<void> copy_upper(const std::string& box, const Place& draft) const;
+  Result<void> copy_upper(const std::string& box, const os::Fd& draft) const;
 
   layer::OverlayAttributes overlay_attributes() const {
     return privileges_.rootless ? layer::OverlayAttributes::user : layer::OverlayAttributes::trusted;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <filesystem>
 #include <thread>
 
@@ -87,6 +88,63 @@ TEST_F(GvisorTest, RefusesDirectoriesOutsideOfItsRoots) {
   EXPECT_EQ(run(provider_->create(spec)).error().code(), Code::permission_denied);
   EXPECT_FALSE(run(provider_->discard_snapshot("/etc/hosts")));
   EXPECT_TRUE(std::filesystem::exists("/etc/hosts"));
+}
+
+// With run_as the service owns the way to the broker's directory. What runsc is told stands in there.
+TEST_F(GvisorTest, NobodyPutsAnotherDirectoryInThePlaceOfTheBrokers) {
+  ASSERT_TRUE(box());
+  const std::string run_directory = directory_ + "/run", planted = run_directory + "/boxes";
+  std::filesystem::rename(run_directory, directory_ + "/moved");
+  std::filesystem::create_directories(planted);
+  for (const char* name : {"/state", "/shared/skeleton", "/shared/cover", "/shared/program"})
+    std::filesystem::create_directories(run_directory + name);
+  const auto sandbox = box();
+  ASSERT_TRUE(sandbox);
+  EXPECT_EQ(shell(*sandbox, "echo on").out, "on\n");
+  EXPECT_TRUE(std::filesystem::is_empty(planted)) << "its bundle is where everybody can write it";
+  std::filesystem::remove_all(run_directory);
+  std::filesystem::rename(directory_ + "/moved", run_directory);
+}
+
+TEST_F(GvisorTest, ADirectoryOfSomebodyElsesIsRefused) {
+  ASSERT_TRUE(run(provider_->shut_down()));
+  provider_.reset();
+  for (const char* words : {"chown 1000 ", "chmod 777 "}) {
+    ASSERT_EQ(std::system((words + directory_ + "/run").c_str()), 0);
+    GvisorOptions options{.runsc = test_runsc(), .run_directory = directory_ + "/run"};
+    const auto refused = gvisor::start(context().get_executor(), std::move(options));
+    ASSERT_FALSE(refused) << words;
+    EXPECT_EQ(refused.error().code(), Code::permission_denied) << refused.error().message();
+    ASSERT_EQ(std::system(("chown 0 " + directory_ + "/run; chmod 700 " + directory_ + "/run").c_str()), 0);
+  }
+}
+
+// It also owns the directory of snapshots, and puts a link in the place of one that is being made.
+TEST_F(GvisorTest, NoLinkLeadsOutOfTheSnapshots) {
+  const auto sandbox = box();
+  ASSERT_TRUE(sandbox);
+  EXPECT_TRUE(shell(*sandbox, "mkdir /root/evil; head -c 3000000 /dev/zero > /root/evil/file", "root")
+                  .outcome.succeeded());
+  const std::string outside = directory_ + "/outside";
+  std::filesystem::create_directories(outside + "/root");
+  std::atomic<bool> over = false;
+  std::thread swapper([&] {
+    std::error_code error;
+    while (!over) {
+      if (!std::filesystem::exists(snapshot("raced.part"), error)) continue;
+      std::filesystem::rename(snapshot("raced.part"), snapshot("moved"), error);
+      if (!error) std::filesystem::create_directory_symlink(outside, snapshot("raced.part"), error);
+    }
+  });
+  for (int round = 0; round < 5; ++round) {
+    (void)run(sandbox->snapshot(snapshot("raced")));
+    std::filesystem::remove_all(snapshot("moved"));
+    std::filesystem::remove_all(snapshot("raced"));
+  }
+  over = true;
+  swapper.join();
+  EXPECT_TRUE(std::filesystem::is_empty(outside + "/root"))
+      << "files of a sandbox were copied out of the snapshots";
 }
 
 TEST_F(GvisorTest, TheKernelInsideIsNotTheHosts) {
