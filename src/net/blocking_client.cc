@@ -3,21 +3,8 @@
 #include <fmt/format.h>
 
 #include <boost/asio/co_spawn.hpp>
-#include <optional>
 
 namespace atl::net {
-namespace {
-
-Task<ClientResponse> whole_answer(Client& client, ClientRequest request) {
-  co_return co_await client.send(std::move(request));
-}
-
-Task<ClientResponse> head_of_answer(Client& client, ClientRequest request) {
-  CO_TRY(const auto call, co_await client.open(std::move(request)));
-  co_return co_await call->head();
-}
-
-}  // namespace
 
 BlockingClient::BlockingClient(Url url, std::chrono::milliseconds wait, std::uint64_t body_bytes_max)
     : url_(std::move(url)), whole_(4 * wait) {
@@ -27,27 +14,54 @@ BlockingClient::BlockingClient(Url url, std::chrono::milliseconds wait, std::uin
 }
 
 Result<ClientResponse> BlockingClient::send(ClientRequest request) {
-  return run(whole_answer, std::move(request));
+  ClientResponse response;
+  const Work work = [&](Client& client, Time&) -> Task<void> {
+    CO_TRY(response, co_await client.send(std::move(request)));
+    co_return Result<void>();
+  };
+  TRY(run(work));
+  return response;
 }
 
 Result<ClientResponse> BlockingClient::send_for_head(ClientRequest request) {
-  return run(head_of_answer, std::move(request));
+  ClientResponse response;
+  const Work work = [&](Client& client, Time&) -> Task<void> {
+    // Nobody comes behind it who could use its connection.
+    CO_TRY(const auto call, co_await client.open(std::move(request)));
+    CO_TRY(response, co_await call->head());
+    co_return Result<void>();
+  };
+  TRY(run(work));
+  return response;
+}
+
+Result<void> BlockingClient::send_for_heads(const std::function<std::optional<ClientRequest>()>& next,
+                                            const std::function<Result<void>(const ClientResponse&)>& took) {
+  const Work work = [&](Client& client, Time& deadline) -> Task<void> {
+    while (auto request = next()) {
+      deadline = std::chrono::steady_clock::now() + whole_;
+      CO_TRY(const ClientResponse answer, co_await client.send_for_head(std::move(*request)));
+      CO_CHECK(took(answer));
+    }
+    co_return Result<void>();
+  };
+  return run(work);
 }
 
 // Client and loop live for one call: a loop that does not run between calls would not notice that a kept
 // connection died, and a call that took too long ends with them.
-Result<ClientResponse> BlockingClient::run(Call call, ClientRequest request) {
-  std::optional<Result<ClientResponse>> result;
+Result<void> BlockingClient::run(const Work& work) {
+  std::optional<Result<void>> result;
   boost::asio::io_context loop(1);
   {
     const std::lock_guard lock(mutex_);
     if (stopped_) return fail(Code::canceled, "stopping");
     loop_ = &loop;
   }
-  const auto deadline = std::chrono::steady_clock::now() + whole_;
+  Time deadline = std::chrono::steady_clock::now() + whole_;
   Client client(loop.get_executor(), url_, options_);
-  boost::asio::co_spawn(loop, call(client, std::move(request)),
-                        [&](const std::exception_ptr& thrown, Result<ClientResponse> value) {
+  boost::asio::co_spawn(loop, work(client, deadline),
+                        [&](const std::exception_ptr& thrown, Result<void> value) {
                           if (thrown) value = fail(Code::internal, "the call failed");
                           result.emplace(std::move(value));
                         });

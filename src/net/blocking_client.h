@@ -1,7 +1,9 @@
 #pragma once
 
 #include <boost/asio/io_context.hpp>
+#include <functional>
 #include <mutex>
+#include <optional>
 
 #include "net/client.h"
 
@@ -22,12 +24,20 @@ class BlockingClient {
   // The same for those who need no more than the status: the answer's body is not waited for, however long
   // or slow it is.
   Result<ClientResponse> send_for_head(ClientRequest request);
+  // Many of those, one behind the other: over one connection as long as the server keeps it. `next` gives the
+  // next request, or nothing; `took` gets its answer, and its error ends all. Each has the time of a whole
+  // call. A request to which a kept connection gave no answer is sent once more over a new one: the server
+  // may get it twice.
+  Result<void> send_for_heads(const std::function<std::optional<ClientRequest>()>& next,
+                              const std::function<Result<void>(const ClientResponse&)>& took);
   // Ends the call under way and refuses later ones.
   void stop();
 
  private:
-  using Call = Task<ClientResponse> (*)(Client&, ClientRequest);
-  Result<ClientResponse> run(Call call, ClientRequest request);
+  using Time = std::chrono::steady_clock::time_point;
+  // What `work` gives, unless `deadline`, which it may move, comes before its end.
+  using Work = std::function<Task<void>(Client& client, Time& deadline)>;
+  Result<void> run(const Work& work);
 
   Url url_;
   ClientOptions options_;

@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "net/lying_server_test.h"
+#include "net/test_server.h"
 
 namespace atl::net {
 namespace {
@@ -70,6 +71,70 @@ TEST(BlockingClientTest, ARedirectionIsTheAnswer) {
     EXPECT_EQ(client.send_for_head(post())->status, status);
   }
   EXPECT_EQ(inside.taken(), 0);
+}
+
+// Gives so many requests, and remembers what came of them.
+struct Row {
+  explicit Row(int count) : left(count) {}
+  Result<void> send_with(BlockingClient& client) {
+    return client.send_for_heads(
+        [this]() -> std::optional<ClientRequest> {
+          if (left == 0) return std::nullopt;
+          return post();
+        },
+        [this](const ClientResponse& answer) -> Result<void> {
+          if (answer.status / 100 != 2) return fail(Code::unavailable, "refused");
+          --left;
+          return {};
+        });
+  }
+  int left;
+};
+
+TEST(BlockingClientTest, ManyGoOverOneConnection) {
+  TestServer server;
+  int got = 0;
+  server.server.router().add(Method::post, "/{rest...}", anyone(), [&](Request&) -> Task<Response> {
+    ++got;
+    co_return Response::json(got == 40 ? 503 : 200, std::string(1000, ' '));
+  });
+  BlockingClient client(*Url::parse("http://" + server.start("127.0.0.1:0")), 5s);
+  Row row(30);
+  ASSERT_TRUE(row.send_with(client));
+  EXPECT_EQ(got, 30);
+  EXPECT_LE(server.connections(), 1U);
+  // The first that is refused ends it.
+  Row more(30);
+  EXPECT_FALSE(more.send_with(client));
+  EXPECT_EQ(more.left, 21);
+  EXPECT_EQ(got, 40);
+}
+
+// One that says it keeps connections and does not, and those whose answers are no use for the next.
+TEST(BlockingClientTest, EachOfManyComesWhateverBecomesOfTheConnection) {
+  const std::string much = std::string(kTaken) + "Content-Length: 99999999999\r\n\r\n";
+  for (const Lie& lie : {Lie{.first = "HTTP/1.1 204 No Content\r\n\r\n"},
+                         Lie{.first = std::string(kTaken) + "Content-Length: 2\r\n\r\n{}"},
+                         Lie{.first = std::string(kTaken) + "Connection: close\r\n\r\nsome"},
+                         Lie{.first = much, .again = std::string(1U << 20, 'x')}, Lie{.first = much}}) {
+    const LyingServer server(lie);
+    BlockingClient client(*Url::parse(server.url()), 5s);
+    Row row(6);
+    const auto sent = row.send_with(client);
+    ASSERT_TRUE(sent) << lie.first << sent.error().message();
+    EXPECT_EQ(server.taken(), 6) << lie.first;
+  }
+}
+
+// A little that is promised and does not come is waited for a moment, once, and not for every one of them.
+TEST(BlockingClientTest, ARestThatTricklesIsNotWaitedForLong) {
+  const LyingServer server(
+      Lie{.first = std::string(kTaken) + "Content-Length: 1000\r\n\r\n", .again = "x", .pause = 20ms});
+  BlockingClient client(*Url::parse(server.url()), 30s);
+  Row row(3);
+  const auto began = std::chrono::steady_clock::now();
+  ASSERT_TRUE(row.send_with(client));
+  EXPECT_LT(std::chrono::steady_clock::now() - began, 10s);
 }
 
 TEST(BlockingClientTest, StopEndsTheCallUnderWayAndAllLaterOnes) {

@@ -23,6 +23,10 @@ namespace {
 namespace asio = boost::asio;
 using asio::ip::tcp;
 
+// What is left of an answer that nobody needs is read only to keep its connection.
+constexpr std::size_t kSteppedOver = 64U << 10;
+constexpr std::chrono::milliseconds kStepTime{1000};
+
 class SocketStream final : public ByteStream {
  public:
   SocketStream(std::unique_ptr<Transport> transport, std::shared_ptr<asio::ssl::context> context)
@@ -206,14 +210,42 @@ struct Client::State {
   Url url;
   ClientOptions options;
   std::vector<std::unique_ptr<ByteStream>> idle;
+  bool keeps_none = false;  // a connection was lost between two calls, or an answer had too much of a rest
+
+  // One that was kept, or null.
+  std::unique_ptr<ByteStream> take_idle() {
+    if (idle.empty()) return nullptr;
+    std::unique_ptr<ByteStream> stream = std::move(idle.back());
+    idle.pop_back();
+    return stream;
+  }
+
+  Task<ClientResponse> head_once(const ClientRequest& request, bool& stale) {
+    std::unique_ptr<ByteStream> stream = keeps_none ? nullptr : take_idle();
+    const bool reused = stream != nullptr;
+    if (!reused) {
+      CO_TRY(stream, co_await connect(executor, url, options));
+    }
+    HttpCall call(executor, std::move(stream), options);
+    Result<ClientResponse> answer = co_await head_of(call, request);
+    stale = !answer && reused && call.silent() && answer.error().code() == Code::unavailable;
+    if (stale) keeps_none = true;
+    if (!answer || keeps_none || idle.size() >= options.idle_connections_max) co_return answer;
+    const auto is_over = co_await call.step_over(kSteppedOver, kStepTime);
+    keeps_none = !is_over || !*is_over;
+    if (!keeps_none) idle.push_back(call.release());
+    co_return answer;
+  }
+
+  Task<ClientResponse> head_of(HttpCall& call, const ClientRequest& request) {
+    CO_CHECK(co_await call.start(request, url.authority(), RequestBody::whole));
+    co_return co_await call.head();
+  }
 
   Task<ClientResponse> send_once(const ClientRequest& request, bool fresh, bool& stale) {
-    std::unique_ptr<ByteStream> stream;
-    bool reused = !fresh && !idle.empty();
-    if (reused) {
-      stream = std::move(idle.back());
-      idle.pop_back();
-    } else {
+    std::unique_ptr<ByteStream> stream = fresh ? nullptr : take_idle();
+    const bool reused = stream != nullptr;
+    if (!reused) {
       CO_TRY(stream, co_await connect(executor, url, options));
     }
     HttpCall call(executor, std::move(stream), options);
@@ -265,6 +297,16 @@ Task<ClientResponse> Client::send(ClientRequest request) {
     std::string retry_after(answer ? answer->headers.get("Retry-After") : "");
     asio::steady_timer timer(state->executor, wait_before(attempt, state->options, retry_after));
     co_await timer.async_wait(kAwait);
+  }
+}
+
+Task<ClientResponse> Client::send_for_head(ClientRequest request) {
+  auto state = state_;
+  request.target = whole_target(state->url, request.target);
+  while (true) {
+    bool stale = false;
+    Result<ClientResponse> answer = co_await state->head_once(request, stale);
+    if (!stale) co_return answer;
   }
 }
 

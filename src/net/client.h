@@ -95,6 +95,10 @@ class Client {
   // again after connection failures and 502, 503, 504 (Retry-After is honoured up to ten seconds); the last
   // answer stands.
   Task<ClientResponse> send(ClientRequest request);
+  // The same for those who need status and headers alone: never tried again after the server has said
+  // anything, and the answer's body is empty. What there is of it is dropped if it is little, and not waited
+  // for if it is much or slow.
+  Task<ClientResponse> send_for_head(ClientRequest request);
   // A streaming call on a connection of its own; never tried again.
   Task<std::unique_ptr<ClientCall>> open(ClientRequest request, RequestBody body = RequestBody::whole);
 

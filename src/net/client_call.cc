@@ -169,6 +169,20 @@ Task<std::string> HttpCall::read() {
   co_return std::exchange(parser_.piece(), std::string());
 }
 
+Task<bool> HttpCall::step_over(std::size_t bytes_max, std::chrono::milliseconds time) {
+  const auto until = std::chrono::steady_clock::now() + time;
+  const auto announced = parser_.content_length_remaining();
+  if (!parser_.keep_alive() || (announced && *announced > bytes_max)) co_return false;
+  options_.stall_time = std::min(options_.stall_time, time);
+  for (std::size_t dropped = 0; !parser_.is_done();) {
+    const Result<std::string> piece = co_await read();
+    if (!piece) co_return false;
+    dropped += piece->size();
+    if (dropped > bytes_max || std::chrono::steady_clock::now() > until) co_return false;
+  }
+  co_return reusable();
+}
+
 std::unique_ptr<ByteStream> HttpCall::release() {
   watchdog_.disarm();
   buffer_.erase(0, std::exchange(taken_, 0));

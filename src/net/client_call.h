@@ -60,6 +60,9 @@ class HttpCall final : public ClientCall {
 
   // True if nothing of an answer came yet: the connection was stale.
   bool silent() const { return !heard_; }
+  // Reads and drops what is left of the answer if that is little and comes soon. True: the connection can
+  // carry another call; false: it cannot, and the rest was not waited for.
+  Task<bool> step_over(std::size_t bytes_max, std::chrono::milliseconds time);
   // True if the answer is complete and the connection can carry another call.
   bool reusable() const { return parser_.is_done() && parser_.keep_alive() && !has_bytes(); }
 

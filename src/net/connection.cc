@@ -25,6 +25,17 @@ constexpr int kProbesMax = 8;  // of a status line there are no more bytes that 
 static_assert(kEveryStatusLine.size() >= kProbesMax);
 
 // A client's own id goes into logs and back into a header, so it is taken only if it can do no harm there.
+// Two of them may name different traces: W3C wants neither to be believed.
+std::string_view traceparent_of(const Headers& headers) {
+  std::string_view found;
+  for (const auto& [name, value] : headers) {
+    if (!equal_ignoring_case(name, "traceparent")) continue;
+    if (!found.empty()) return {};
+    found = value;
+  }
+  return found;
+}
+
 bool sane_request_id(std::string_view id) {
   if (id.empty() || id.size() > 64) return false;
   return std::all_of(id.begin(), id.end(), [](char c) {
@@ -104,11 +115,15 @@ std::size_t head_size(const Request& request) {
   return size;
 }
 
+// As OpenTelemetry names them: what anybody can send, a method of his own or a path without a route, makes no
+// new name. `pattern` is empty where there is no route.
 void name_span(Request& request, std::string_view pattern) {
   if (!request.span.is_recorded()) return;
-  request.span.rename(fmt::format("{} {}", request.method_word, pattern));
-  request.span.set("http.request.method", request.method_word);
-  request.span.set("http.route", pattern);
+  const bool is_known = request.method != Method::other;
+  const std::string_view word = is_known ? to_string(request.method) : "HTTP";
+  request.span.rename(pattern.empty() ? std::string(word) : fmt::format("{} {}", word, pattern));
+  request.span.set("http.request.method", is_known ? word : "_OTHER");
+  if (!pattern.empty()) request.span.set("http.route", pattern);
   request.span.set("atoll.request_id", request.id);
 }
 
@@ -117,11 +132,12 @@ Task<void> dispatch(Router& router, const Cors& cors, ConnectionExchange& exchan
   Request& request = exchange.request();
   if (request.method == Method::options && request.headers.has("Access-Control-Request-Method") &&
       !cors.origins.empty()) {
+    name_span(request, {});
     co_return co_await exchange.send(preflight(cors, request));
   }
   Router::Match match = router.match(request.method, request.path);
+  name_span(request, match.route == nullptr ? std::string_view() : match.route->pattern);
   if (match.route == nullptr) co_return co_await exchange.send(not_routed(router, match, request));
-  name_span(request, match.route->pattern);
   if (auto decoded = decode_params(request, std::move(match.params)); !decoded)
     co_return fail(decoded.error());
   if (head_size(request) > match.route->options.header_bytes_max) {
@@ -434,10 +450,11 @@ asio::awaitable<bool> Connection::serve_one() {
   auto started_at = Steady::now();
   const std::uint64_t out_before = bytes_out;
 
-  request.span = trace::Span::of_request(request.headers.get("traceparent"));
+  request.span = trace::Span::of_request(traceparent_of(request.headers));
   // Empty as yet; a body that is read whole replaces it by its own share.
   request.held = BodyBudget::Share(shared->bodies);
-  Router& router = shared->router_for(request);
+  auto* const site = shared->site_for(request);
+  Router& router = site == nullptr ? shared->router : site->router;
   ConnectionExchange exchange(*this, request, parser);
   Result<void> result = co_await guarded_dispatch(router, shared->options.cors, exchange);
   if (!result && result.error().code() == Code::internal) {
@@ -469,7 +486,8 @@ asio::awaitable<bool> Connection::serve_one() {
     shared->access(Access{request.id, request.peer, request.method_word, request.target,
                           exchange.aborted() ? 0 : exchange.status(),
                           taken - std::exchange(counted_in_, taken), bytes_out - out_before, duration,
-                          about.trace, about.tenant, about.session_id});
+                          about.trace, about.tenant, about.session_id,
+                          site != nullptr && site->answers == Server::Answers::passed_on});
   }
   if (log::is_on(log::Level::debug)) log_answer(about, request, exchange.aborted() ? 0 : exchange.status());
   upgraded = exchange.upgraded();

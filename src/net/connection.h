@@ -29,12 +29,13 @@ struct Server::Shared {
   struct Site {
     std::function<bool(const Request&)> accepts;
     Router router;
+    Answers answers = Answers::own;
   };
 
   Shared(boost::asio::any_io_executor executor, ServerOptions options);
 
-  // The router of the first site that accepts the request, otherwise the server's own.
-  Router& router_for(const Request& request);
+  // The first site that accepts the request; null: the server's own router serves it.
+  Site* site_for(const Request& request);
   // Unique for the life of the process and, by its random beginning, between processes.
   std::string next_request_id();
   // The value of the Date header, made at most once a second.

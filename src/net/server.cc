@@ -220,11 +220,11 @@ void Server::Shared::cut_stalled_bodies() {
   }
 }
 
-Router& Server::Shared::router_for(const Request& request) {
+Server::Shared::Site* Server::Shared::site_for(const Request& request) {
   for (auto& site : sites) {
-    if (site->accepts(request)) return site->router;
+    if (site->accepts(request)) return site.get();
   }
-  return router;
+  return nullptr;
 }
 
 std::string Server::Shared::next_request_id() {
@@ -258,8 +258,9 @@ Router& Server::router() {
   return shared_->router;
 }
 
-Router& Server::add_site(std::function<bool(const Request&)> accepts) {
-  shared_->sites.push_back(std::make_unique<Shared::Site>(Shared::Site{std::move(accepts), Router()}));
+Router& Server::add_site(std::function<bool(const Request&)> accepts, Answers answers) {
+  shared_->sites.push_back(
+      std::make_unique<Shared::Site>(Shared::Site{std::move(accepts), Router(), answers}));
   return shared_->sites.back()->router;
 }
 

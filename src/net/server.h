@@ -42,6 +42,7 @@ struct Access {
   std::chrono::microseconds duration{0};
   trace::Context trace = {};                      // of the request's span
   std::string_view tenant = {}, session_id = {};  // whom SubjectOf names
+  bool is_passed_on = false;                      // the site's answers are those of somebody behind it
 };
 // Called on the loop when the answer is complete or given up; the views are valid during the call only.
 using AccessSink = std::function<void(const Access&)>;
@@ -62,7 +63,8 @@ class Server {
   Router& router();
   // A site: requests for which `accepts` says yes are served by its router. Asked in the order of adding,
   // before anything of the path is looked at; must be quick.
-  Router& add_site(std::function<bool(const Request&)> accepts);
+  enum class Answers : std::uint8_t { own, passed_on };  // ours, or a server's that a tenant runs
+  Router& add_site(std::function<bool(const Request&)> accepts, Answers answers = Answers::own);
 
   // The default one and every site's, for whoever checks all routes.
   std::vector<const Router*> routers() const;

@@ -75,6 +75,25 @@ TEST_F(RetryTest, AInterpreterThatComesLateRunsTheCodeOnce) {
   EXPECT_EQ(faults().calls["execute"], 1);
 }
 
+// A provider whose failures take their time, such as an engine that hangs, is not waited for four times.
+TEST_F(RetryTest, WhoeverWaitedLongIsNotLeftWaiting) {
+  int calls = 0;
+  const auto began = std::chrono::steady_clock::now();
+  const auto executor = loop_.get_executor();
+  const std::function<Task<void>()> slow = [&]() -> Task<void> {
+    ++calls;
+    asio::steady_timer timer(executor, kRetryTime / 2 + std::chrono::milliseconds(50));
+    co_await timer.async_wait(asio::use_awaitable);
+    co_return fail(Code::deadline_exceeded, "the engine did not answer in time");
+  };
+  const std::function<log::Subject()> about = [] { return log::Subject{}; };
+  const std::function<bool()> wanted = [] { return true; };
+  const auto answer = wait(with_retries<void>(executor, "x", about, slow, wanted));
+  EXPECT_EQ(answer.error().code(), Code::deadline_exceeded);
+  EXPECT_EQ(calls, 2);
+  EXPECT_LT(std::chrono::steady_clock::now() - began, 3 * kRetryTime);
+}
+
 // Whatever is written while a request is worked on says which one, and for whom.
 TEST_F(RetryTest, TheLogSaysOnWhoseBehalf) {
   ASSERT_TRUE(wait(service_->start()));

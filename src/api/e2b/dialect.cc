@@ -101,7 +101,7 @@ void Dialect::mount(net::Server& server) {
   };
   planes_->envd.mount(server.add_site(on(Plane::envd)));
   planes_->interpreter.mount(server.add_site(on(Plane::interpreter)));
-  planes_->proxy.mount(server.add_site(on(Plane::port)));
+  planes_->proxy.mount(server.add_site(on(Plane::port), net::Server::Answers::passed_on));
   net::Router& control =
       server.add_site([](const net::Request& request) { return is_control_path(request.path); });
   control.set_error_renderer(render_control_error);

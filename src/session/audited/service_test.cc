@@ -19,9 +19,9 @@ using testing::HasSubstr;
 
 class NoObserver final : public Observer {
  public:
-  void created(const Session&, std::chrono::nanoseconds) override {}
+  void created(const Session&, std::chrono::nanoseconds, const trace::Context&) override {}
   void create_failed(std::string_view, Code) override {}
-  void changed(const Session&, State, State) override { ++changes; }
+  void changed(const Session&, State, State, const trace::Context&) override { ++changes; }
   void finished(const Session&, const ExecutionRecord&, std::chrono::nanoseconds) override {}
   int changes = 0;
 };
