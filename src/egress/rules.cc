@@ -182,13 +182,17 @@ Decision Rules::check_address(const std::string& name, const Address& address, s
   return {false, "no rule allows it"};
 }
 
+bool Rules::sets_headers() const {
+  return std::ranges::any_of(inject_, [](const HeaderRule& rule) { return !rule.headers.empty(); });
+}
+
 const Headers* Rules::headers_for(const Host& host) const {
   const auto* name = std::get_if<std::string>(&host);
   const auto* address = std::get_if<Address>(&host);
   for (const HeaderRule& rule : inject_) {
     if (name != nullptr ? rule.target.covers_name(*name)
                         : rule.target.range && rule.target.range->contains(*address))
-      return &rule.headers;
+      return rule.headers.empty() ? nullptr : &rule.headers;
   }
   return nullptr;
 }

@@ -63,7 +63,7 @@ class Rules {
   bool may_tell(const std::string& name, const Address& address) const;
   // Headers to set on requests to `host`; null if none.
   const Headers* headers_for(const Host& host) const;
-  bool sets_headers() const { return !inject_.empty(); }
+  bool sets_headers() const;
   bool allows_nothing() const { return allow_.empty(); }
   // What connections go through; unset: they go straight.
   const std::optional<Upstream>& proxy() const { return proxy_; }
