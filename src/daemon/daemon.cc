@@ -406,6 +406,7 @@ Result<void> Daemon::build_tools() {
   tools::ToolExecutor::Options options;
   options.plugin_directories = configuration_.list("tools.plugins");
   options.plugin_host = data_ + "/plugin-host";
+  options.workers = lookers_.get();
   // The session service reports what a call ran inside of a session; this reports the call itself.
   options.on_finished = [this](const session::ExecutionRecord& record) {
     if (const auto session = service_->peek(record.session_id)) indexing_->finished(*session, record, {});

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "base/bytes.h"
+#include "base/utf8.h"
 #include "config/checked.h"
 #include "config/document.h"
 #include "layer/digest.h"
@@ -134,8 +135,10 @@ std::string first_paragraph(std::string_view text) {
     if (!paragraph.empty()) paragraph += ' ';
     paragraph += line;
   }
-  if (paragraph.size() > kDescriptionMax) paragraph = paragraph.substr(0, kDescriptionMax - 3) + "...";
-  return paragraph;
+  if (paragraph.size() <= kDescriptionMax) return paragraph;
+  paragraph.resize(kDescriptionMax - 3);
+  paragraph.resize(paragraph.size() - utf8::incomplete_tail(paragraph));
+  return paragraph + "...";
 }
 
 // The text between the first pair of three quotes, if nothing but comments and blanks is before it.
@@ -318,7 +321,9 @@ std::string as_text(const std::vector<Skill>& skills, std::string_view place) {
       place);
   for (const Skill& skill : skills) {
     std::string line = skill.description;
-    std::ranges::replace(line, '\n', ' ');
+    // Whoever wrote it has one line, and no say about the terminal that shows it.
+    std::ranges::replace_if(
+        line, [](unsigned char c) { return c < ' ' || c == 0x7f; }, ' ');
     text += fmt::format("- {}: {}\n", skill.name, line);
   }
   return text;

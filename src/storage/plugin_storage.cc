@@ -67,6 +67,7 @@ Result<std::vector<vfs::FileEntry>> PluginStorage::ask(FrameKind kind, std::stri
   const auto asked = [&]() -> Result<std::vector<vfs::FileEntry>> {
     TRY(send_frame(socket_.get(), kind, body, options_.call_max));
     std::vector<vfs::FileEntry> entries;
+    std::size_t bytes = 0;
     while (true) {
       const auto frame = TRY(receive_frame(socket_.get(), options_.call_max));
       if (!frame) return fail(Code::unavailable, "the process of the storage plugin has ended");
@@ -76,6 +77,11 @@ Result<std::vector<vfs::FileEntry>> PluginStorage::ask(FrameKind kind, std::stri
                     fmt::format("the storage plugin refuses: {}", to_valid_utf8(frame->body.substr(0, 500))));
       if (frame->kind != FrameKind::entry || kind != FrameKind::load)
         return fail(Code::provider_failed, "the storage plugin's process says what nobody asked");
+      // What comes without an end is nothing to wait for, and none of it was kept.
+      bytes += frame->body.size() + sizeof(vfs::FileEntry);
+      if (bytes > options_.load_max)
+        return fail(Code::unavailable,
+                    fmt::format("the storage plugin gives more than {} bytes", options_.load_max));
       entries.push_back(TRY(entry_in(frame->body)));
     }
   };

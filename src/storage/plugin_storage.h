@@ -19,8 +19,10 @@ class PluginStorage final : public vfs::MirroredStorage {
   struct Options {
     std::string socket;  // where the process listens
     std::chrono::milliseconds call_max{10'000};
+    std::size_t load_max = std::size_t{1} << 30;  // bytes that a space may have
   };
-  // Code::unavailable if no process listens; Code::provider_failed with the plugin's own words if it refuses.
+  // Code::unavailable if no process listens; Code::provider_failed with the plugin's own words if it refuses;
+  // Code::unavailable if it gives more than load_max.
   static Result<std::unique_ptr<PluginStorage>> open(Options options, std::string space);
   static Result<void> discard(const Options& options, const std::string& space);
 

@@ -11,7 +11,9 @@
 
 #include "storage/plugin_server.h"
 #include "storage/servers_test.h"
+#include "vfs/batch_format.h"
 #include "vfs/entry_makers_test.h"
+#include "vfs/wire.h"
 
 namespace atl::storage {
 namespace {
@@ -285,6 +287,21 @@ TEST(PluginStorage, AProcessThatLiesFailsTheCall) {
   EXPECT_EQ(opened({done}), "unavailable") << "closed instead of an answer";
   EXPECT_EQ(opened({done, ""}), "unavailable") << "silence";
   EXPECT_EQ(opened({frame(FrameKind::refused, "no\xff")}), "provider_failed");
+}
+
+TEST(PluginStorage, EntriesWithoutAnEndAreGivenUp) {
+  std::string key, entry = vfs::encode_entry(file("/f", "x"));
+  vfs::put_bytes(key, "/f");
+  std::string many = frame(FrameKind::done);
+  for (int i = 0; i < 100; ++i) many.insert(0, frame(FrameKind::entry, key + entry));
+  const LyingProcess process({frame(FrameKind::done), many});
+  EXPECT_TRUE(PluginStorage::open(process.options(), "a"));
+  PluginStorage::Options bounded = process.options();
+  bounded.load_max = 1'000;
+  const auto refused = PluginStorage::open(bounded, "a");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code(), Code::unavailable);
+  EXPECT_NE(refused.error().message().find("more than 1000 bytes"), std::string::npos);
 }
 
 TEST(PluginStorage, AnAnswerToAChangeHasNoEntries) {

@@ -1,5 +1,8 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+
 #include "tools/tool_registry.h"
 
 namespace atl::tools {
@@ -7,10 +10,23 @@ namespace {
 
 namespace bj = boost::json;
 
-// All three foreign formats want an object schema, also for a tool that takes anything.
+constexpr std::array<std::string_view, 5> kNotAtTheTop = {"anyOf", "oneOf", "allOf", "not", "enum"};
+
+// All three foreign formats want the schema of an object, also for a tool that takes anything, and the APIs
+// of models refuse a whole request for one combination at the top of one schema. What is left out here is
+// checked all the same when the tool is called.
 bj::value object_schema(const Schema& schema) {
-  if (schema.document().is_object()) return schema.document();
-  return bj::object{{"type", "object"}};
+  const auto* document = schema.document().if_object();
+  if (document == nullptr) return bj::object{{"type", "object"}};
+  bj::object shown;
+  const bj::value* type = document->if_contains("type");
+  const auto* types = type == nullptr ? nullptr : type->if_array();
+  if (type == nullptr || (types != nullptr && std::ranges::find(*types, "object") != types->end()))
+    shown["type"] = "object";
+  for (const auto& member : *document)
+    if (std::ranges::find(kNotAtTheTop, std::string_view(member.key())) == kNotAtTheTop.end())
+      shown.insert(member);  // unless it is there
+  return shown;
 }
 
 std::string_view run_word(const Run& run) {

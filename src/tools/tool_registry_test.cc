@@ -155,6 +155,29 @@ TEST_F(ToolRegistryTest, OneSchemaIsToldInEveryForm) {
   EXPECT_EQ(own.at("digest").as_string(), tool.digest);
 }
 
+// One combination at the top of one schema, and the APIs of models refuse the whole request.
+TEST_F(ToolRegistryTest, CombinationsAtTheTopAreNotToldToModels) {
+  ASSERT_TRUE(
+      open({{"either",
+             "description: x, run: {command: [a]}, input: {properties: {p: {anyOf: [true]}}, anyOf: "
+             "[{required: [p]}, {required: [q]}], oneOf: [true], allOf: [true], not: false, enum: [{p: 1}]}"},
+            {"nothing", "description: x, run: {command: [a]}, input: {type: ['null', object]}"},
+            {"text", "description: x, run: {command: [a]}, input: {type: string}"}}));
+  const auto told = [&](const char* name, Format format) {
+    bj::object form = exported(*tools_->find("", name), format);
+    if (format == Format::openai) return form.at("function").at("parameters");
+    return form.at(format == Format::mcp ? "inputSchema" : "input_schema");
+  };
+  for (const Format format : {Format::openai, Format::anthropic, Format::mcp}) {
+    EXPECT_EQ(told("either", format),
+              (bj::object{{"type", "object"}, {"properties", {{"p", {{"anyOf", bj::array{true}}}}}}}));
+    EXPECT_EQ(told("nothing", format), (bj::object{{"type", "object"}}));
+    EXPECT_EQ(told("text", format), (bj::object{{"type", "string"}})) << "no model can call it as it is";
+  }
+  const auto refused = tools_->find("", "either")->input.check(bj::object());
+  EXPECT_TRUE(refused && *refused) << "the call is checked as it was declared";
+}
+
 TEST_F(ToolRegistryTest, EveryKindHasItsWordAndAnObjectSchema) {
   const std::pair<const char*, const char*> kinds[] = {
       {"command", "{command: [a]}"},         {"code", "{code: x}"},

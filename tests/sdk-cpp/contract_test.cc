@@ -313,6 +313,8 @@ TEST_F(ContractTest, SkillsOfATenant) {
     Session session = client.create({.skills = {"greet"}});
     auto given = session.skills();
     ASSERT_EQ(given.size(), 1U);
+    EXPECT_NE(session.skills_text().find("- greet: Says hello."), std::string::npos);
+    EXPECT_NE(client.skills_text().find("- greet: Says hello."), std::string::npos);
     EXPECT_EQ(given[0].description, "Says hello.");
     EXPECT_NE(session.commands().run("cat " + given[0].path + "/SKILL.md").stdout_text.find("Say hello."),
               std::string::npos);

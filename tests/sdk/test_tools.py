@@ -89,8 +89,10 @@ def test_skills_of_ones_own(client):
     assert [one["name"] for one in client.add_skills(packed.getvalue())] == ["sdk-greet"]
     try:
         assert "sdk-greet" in [one["name"] for one in client.skills()] and client.list_skills() == client.skills()
+        assert "- sdk-greet: Says hello.\n" in client.skills_text()
         with client.create(skills=["sdk-greet"]) as session:
             given = session.skills()
+            assert "- sdk-greet: Says hello.\n" in session.skills_text() and "- csv" not in session.skills_text()
             assert [one["description"] for one in given] == ["Says hello."] and session.list_skills() == given
             assert "Say hello." in session.commands.run(f"cat {given[0]['path']}/SKILL.md").stdout
     finally:

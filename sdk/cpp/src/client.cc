@@ -207,6 +207,15 @@ Async<std::vector<Skill>> SandboxClient::skills_async(CallOptions call) {
   co_return read_list(answer, "skills", read_skill);
 }
 
+Async<std::string> SandboxClient::skills_text_async(CallOptions call) {
+  auto engine = engine_;
+  Query query;
+  query.emplace_back("format", "text");
+  Request request = get_request("/api/skills", std::move(query));
+  Answer answer = co_await engine->send(std::move(request), std::move(call));
+  co_return std::move(answer.body);
+}
+
 Async<std::vector<Skill>> SandboxClient::add_skills_async(std::string archive, CallOptions call) {
   auto engine = engine_;
   Request request{.method = "POST",

@@ -315,6 +315,15 @@ Async<std::vector<Skill>> Session::skills_async(CallOptions call) {
   co_return read_list(answer, "skills", read_skill);
 }
 
+Async<std::string> Session::skills_text_async(CallOptions call) {
+  auto state = state_;
+  Query query;
+  query.emplace_back("format", "text");
+  Request request = get_request(state->path("/skills"), std::move(query));
+  Answer answer = co_await state->engine->send(std::move(request), std::move(call));
+  co_return std::move(answer.body);
+}
+
 Async<Context> Contexts::create_async(std::string language, std::string cwd, CallOptions call) {
   auto state = session_;
   Json body = Json::object();

@@ -95,18 +95,16 @@ std::string replaced(std::string text, std::string_view what, std::string_view w
 
 namespace {
 
-// Boost.JSON writes 0.179 as 1.79E-1, which is right and which nobody wants to read. Millionths are as fine
-// as anything that is measured here.
+// Boost.JSON writes 0.179 as 1.79E-1, which is right and which nobody wants to read. This is as short as
+// reads back the same: what tools answer passes through here as well as what was measured.
 void append_number(std::string& out, double value) {
   if (!std::isfinite(value)) {
     out += "null";
     return;
   }
   const std::size_t start = out.size();
-  fmt::format_to(std::back_inserter(out), "{:.6f}", value);
-  out.erase(out.find_last_not_of('0') + 1);
-  if (out.back() == '.') out += '0';
-  if (std::string_view(out).substr(start) == "-0.0") out.erase(start, 1);
+  fmt::format_to(std::back_inserter(out), "{}", value);
+  if (out.find_first_of(".e", start) == std::string::npos) out += ".0";
 }
 
 void append_json(std::string& out, const bj::value& value) {

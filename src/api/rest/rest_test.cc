@@ -4,6 +4,8 @@
 
 #include <boost/json.hpp>
 
+#include "api/rest/render.h"
+
 namespace atl::api::rest {
 namespace {
 
@@ -32,6 +34,18 @@ TEST(RestErrors, AFieldIsNamed) {
   const net::Response answer =
       rest::render_error(Error(Code::invalid_argument, "no").with_field("limits.memory_mb"), request);
   EXPECT_EQ(bj::parse(answer.body).at("error").at("details").at("field"), bj::value("limits.memory_mb"));
+}
+
+// What a tool answers is told as it is, to the last digit.
+TEST(RestJson, NumbersReadBackTheSame) {
+  const std::pair<double, const char*> cases[] = {{0.179, "0.179"},  {2, "2.0"},
+                                                  {-0.5, "-0.5"},    {0, "0.0"},
+                                                  {1e-9, "1e-09"},   {3.141592653589793, "3.141592653589793"},
+                                                  {1e300, "1e+300"}, {123456789.25, "123456789.25"}};
+  for (const auto& [value, text] : cases) {
+    EXPECT_EQ(json_text(value), text);
+    EXPECT_EQ(bj::parse(json_text(value)).to_number<double>(), value);
+  }
 }
 
 }  // namespace

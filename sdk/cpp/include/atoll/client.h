@@ -426,6 +426,9 @@ class Session {
   /// Skills that this session was given; in its working directory they are Skill::path.
   std::vector<Skill> skills(CallOptions call = {}) { return skills_async(std::move(call)).get(); }
   Async<std::vector<Skill>> skills_async(CallOptions call = {});
+  /// The same as a text for a model: what each is for, and how its instructions are read.
+  std::string skills_text(CallOptions call = {}) { return skills_text_async(std::move(call)).get(); }
+  Async<std::string> skills_text_async(CallOptions call = {});
 
   Terminal terminal(TerminalOptions options = {}, CallOptions call = {}) {
     return terminal_async(std::move(options), std::move(call)).get();
@@ -536,6 +539,9 @@ class SandboxClient {
   /// Skills that the key may use.
   std::vector<Skill> skills(CallOptions call = {}) { return skills_async(std::move(call)).get(); }
   Async<std::vector<Skill>> skills_async(CallOptions call = {});
+  /// The same as a text for a model: what each is for, and how its instructions are read.
+  std::string skills_text(CallOptions call = {}) { return skills_text_async(std::move(call)).get(); }
+  Async<std::string> skills_text_async(CallOptions call = {});
   /// Adds skills of the tenant's own from a tar archive or a git bundle.
   std::vector<Skill> add_skills(std::string archive, CallOptions call = {}) {
     return add_skills_async(std::move(archive), std::move(call)).get();

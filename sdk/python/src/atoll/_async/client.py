@@ -168,6 +168,10 @@ class AsyncSandboxClient:
         """The same as skills()."""
         return await self.skills()
 
+    async def skills_text(self) -> str:
+        """The same as a text for a model: what each is for, and how its instructions are read."""
+        return (await self._transport.call("GET", "/api/skills", params={"format": "text"})).text
+
     async def add_skills(self, archive: bytes) -> List[Dict[str, Any]]:
         """Adds skills of the tenant's own from a tar archive or a git bundle."""
         return list((await self._transport.json("POST", "/api/skills", content=archive))["skills"])

@@ -262,6 +262,10 @@ class AsyncSession:
         """The same as skills()."""
         return await self.skills()
 
+    async def skills_text(self) -> str:
+        """The same as a text for a model: what each is for, and how its instructions are read."""
+        return (await self._transport.call("GET", f"{self._base}/skills", params={"format": "text"})).text
+
     async def usage(self) -> Usage:
         return parse(Usage.from_json, await self._transport.json("GET", f"{self._base}/usage"), "usage")
 

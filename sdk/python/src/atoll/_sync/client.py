@@ -169,6 +169,10 @@ class SandboxClient:
         """The same as skills()."""
         return self.skills()
 
+    def skills_text(self) -> str:
+        """The same as a text for a model: what each is for, and how its instructions are read."""
+        return (self._transport.call("GET", "/api/skills", params={"format": "text"})).text
+
     def add_skills(self, archive: bytes) -> List[Dict[str, Any]]:
         """Adds skills of the tenant's own from a tar archive or a git bundle."""
         return list((self._transport.json("POST", "/api/skills", content=archive))["skills"])

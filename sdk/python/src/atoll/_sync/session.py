@@ -263,6 +263,10 @@ class Session:
         """The same as skills()."""
         return self.skills()
 
+    def skills_text(self) -> str:
+        """The same as a text for a model: what each is for, and how its instructions are read."""
+        return (self._transport.call("GET", f"{self._base}/skills", params={"format": "text"})).text
+
     def usage(self) -> Usage:
         return parse(Usage.from_json, self._transport.json("GET", f"{self._base}/usage"), "usage")
 
