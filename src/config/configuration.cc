@@ -186,7 +186,7 @@ constexpr std::array kSettings = {
     Setting{"graph.neo4j.url", ValueType::text, "",
             "address of Neo4j's HTTP connector, such as http://127.0.0.1:7474"},
     Setting{"graph.neo4j.database", ValueType::text, "neo4j", "which of its databases"},
-    Setting{"graph.neo4j.user", ValueType::text, "", "who we are there; empty: nobody asks"},
+    Setting{"graph.neo4j.user", ValueType::text, "", "name of the user there; empty: it asks for none"},
     Setting{"graph.neo4j.password", ValueType::text, "", "password for it", true},
     Setting{"graph.neo4j.password_secret", ValueType::text, "",
             "name of a secret of the tenant 'default' that holds the password; goes before password"},

@@ -37,6 +37,7 @@ std::unexpected<Error> expected(const Node& node, std::string_view what) {
 
 template <class T>
 Result<T> number(const Node& node, std::string_view what) {
+  // "5" in quotes is text, as YAML has it.
   if (!node.is_scalar() || node.is_quoted()) return expected(node, what);
   const std::string& text = node.text();
   T value{};
@@ -77,6 +78,7 @@ std::string_view to_string(Kind kind) {
 
 std::string did_you_mean(std::string_view word, std::span<const std::string_view> known) {
   std::string_view best;
+  // Up to a third of the word may differ; beyond that a proposal would only confuse.
   std::size_t best_distance = std::max<std::size_t>(1, word.size() / 3) + 1;
   if (word.size() > 100) return "";
   for (std::string_view candidate : known) {
@@ -92,6 +94,7 @@ Result<std::uint64_t> parse_bytes(std::string_view text) {
   double scale = 1;
   if (!unit.empty()) {
     constexpr std::string_view kLetters = "KMGT";
+    // Small letters count as capital ones. All units are powers of 1024, also KB.
     auto power = kLetters.find(static_cast<char>(unit[0] & ~0x20));
     std::string_view rest = unit.substr(1);
     if (unit == "B") {
@@ -101,6 +104,7 @@ Result<std::uint64_t> parse_bytes(std::string_view text) {
       amount.reset();
     }
   }
+  // Below 2^63, so that whoever keeps it in a signed number cannot overflow.
   if (!amount || amount->value * scale >= 9e18) {
     return fail(Code::invalid_argument, fmt::format("expected a size such as 512M or 1.5G, got '{}'", text));
   }
@@ -156,6 +160,7 @@ Result<void> Node::check_keys(std::span<const std::string_view> known) const {
   TRY(expect(Kind::map));
   for (const Member& member : members_) {
     if (std::find(known.begin(), known.end(), member.key) != known.end()) continue;
+    // The error is at the key, not at its value.
     Node at;
     at.file_ = file_;
     at.position_ = member.position;

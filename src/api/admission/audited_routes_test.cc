@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
+
 #include "api/admission/audit_trail.h"
 #include "audit/pages.h"
 #include "os/directory_test.h"
