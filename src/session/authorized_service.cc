@@ -134,7 +134,8 @@ Task<Session> AuthorizedService::create(Principal who, CreateRequest request) {
 
 // A session that a narrowed key makes begins with nothing that the key could not reach otherwise.
 Task<void> AuthorizedService::narrow(Principal who, CreateRequest& request) {
-  const auth::Scopes& scopes = *who.scopes;
+  const auto kept = who.scopes;
+  const auth::Scopes& scopes = *kept;
   if (!scopes.sessions.empty())
     co_return fail(Code::permission_denied, "this key is bound to sessions that exist");
   if (scopes.environment.empty()) co_return Result<void>();

@@ -440,7 +440,8 @@ boost::asio::awaitable<Admission::Outcome> Admission::by_volume(const net::Reque
   if (!opened) {
     if (opened.error().code() != Code::unauthenticated)
       co_return Refusal{Kind::failed, std::move(opened).error(), {}};
-    co_return co_await slow_down(request, Refusal{Kind::unauthenticated, std::move(opened).error(), {}});
+    Refusal refusal{Kind::unauthenticated, std::move(opened).error(), {}};
+    co_return co_await slow_down(request, std::move(refusal));
   }
   Grant grant;
   if (parts_.tenants != nullptr && !parts_.tenants->is_open(opened->tenant))
@@ -457,9 +458,10 @@ boost::asio::awaitable<Admission::Outcome> Admission::by_upload(const net::Reque
   std::optional<auth::Principal> owner;
   if (upload_owner_) owner = upload_owner_(request.param("token"));
   if (owner && parts_.tenants != nullptr && !parts_.tenants->is_open(owner->tenant)) owner.reset();
-  if (!owner)
-    co_return co_await slow_down(
-        request, Refusal{Kind::unauthenticated, Error(Code::not_found, "no such upload"), {}});
+  if (!owner) {
+    Refusal refusal{Kind::unauthenticated, Error(Code::not_found, "no such upload"), {}};
+    co_return co_await slow_down(request, std::move(refusal));
+  }
   Grant grant;
   grant.caller = owner->key_id;
   grant.who = std::move(*owner);
