@@ -53,101 +53,117 @@ def every_command_that_answers_has_json(suite):
         assert ("--json" in text) != (path in WITHOUT_JSON), path
 
 
-def json_is_as_rest_describes_it(suite):
-    """What is REST's answer fits sdk/openapi.yaml to the letter; what only commands tell has a shape of its own."""
-    schema = harness.Schema(suite.SERVICE.ask("GET", "/openapi.json"))
-    asked = 0
+class Described:
+    """Holds what commands print against the service's description."""
 
-    def fits(value, form, words):
-        nonlocal asked
-        asked += 1
+    def __init__(self, suite):
+        self.suite = suite
+        self.schema = harness.Schema(suite.SERVICE.ask("GET", "/openapi.json"))
+
+    def fits(self, value, form, words):
         # Of one form it is known what does not fit.
-        found = schema.complaints(value, form["oneOf"][0] if len(form.get("oneOf", [])) == 1 else form)
+        found = self.schema.complaints(value, form["oneOf"][0] if len(form.get("oneOf", [])) == 1 else form)
         assert not found, (words, found[:5])
         return value
 
-    def described(method, path):
+    def answer(self, method, path):
         """What an operation answers where it succeeds."""
-        good = [answer for status, answer in schema.operation(method, path)["responses"].items() if status.startswith("2")]
+        good = [answer for status, answer in self.schema.operation(method, path)["responses"].items() if status.startswith("2")]
         return {"oneOf": [answer["content"]["application/json"]["schema"] for answer in good if "application/json" in answer.get("content", {})]}
 
-    def rest(method, path, *words, **more):
-        return fits(json.loads(suite.atoll(words[0], "--json", *words[1:], **more)), described(method, path), words)
+    def rest(self, method, path, *words, **more):
+        """REST's own answer, to the letter."""
+        return self.own(self.answer(method, path), *words, **more)
 
-    def own(form, *words, **more):
-        return fits(json.loads(suite.atoll(words[0], "--json", *words[1:], **more)), form, words)
+    def own(self, form, *words, **more):
+        """What only commands tell has a form of its own."""
+        return self.fits(json.loads(self.suite.atoll(words[0], "--json", *words[1:], **more)), form, words)
 
-    def lines(form, *words):
-        for line in suite.atoll(*words, "--json").splitlines():
-            fits(json.loads(line), form, words)
+    def lines(self, form, *words):
+        for line in self.suite.atoll(*words, "--json").splitlines():
+            self.fits(json.loads(line), form, words)
 
+
+def ref(name):
+    return {"$ref": f"#/components/schemas/{name}"}
+
+
+def json_of_sessions_is_as_rest_describes_it(suite):
     with tempfile.TemporaryDirectory() as work:
-        session = rest("POST", "/api/sessions", "session", "create")["session_id"]
+        given = Described(suite)
+        session = given.rest("POST", "/api/sessions", "session", "create")["session_id"]
         route = f"/api/sessions/{session}"
         try:
-            rest("GET", "/api/sessions", "session", "list")
-            rest("GET", route, "session", "show", session)
-            rest("POST", f"{route}/execute", "session", "exec", session, "print(1); 2")
-            rest("POST", f"{route}/commands", "session", "run", session, "--", "true")
-            rest("POST", f"{route}/commands", "session", "run", session, "-d", "--", "sleep", "1")
-            rest("GET", f"{route}/history", "session", "history", session)
-            lines({"$ref": "#/components/schemas/Record"}, "session", "logs", session)
+            given.rest("GET", "/api/sessions", "session", "list")
+            given.rest("GET", route, "session", "show", session)
+            given.rest("POST", f"{route}/execute", "session", "exec", session, "print(1); 2")
+            given.rest("POST", f"{route}/commands", "session", "run", session, "--", "true")
+            given.rest("POST", f"{route}/commands", "session", "run", session, "-d", "--", "sleep", "1")
+            given.rest("GET", f"{route}/history", "session", "history", session)
+            given.lines(ref("Record"), "session", "logs", session)
             pathlib.Path(work, "notes").write_text("notes")
-            rest("PUT", f"{route}/files", "session", "files", "put", session, f"{work}/notes", "/home/user/notes")
-            rest("GET", f"{route}/files", "session", "files", "ls", session)
-            own(shape(path=TEXT, removed=FLAG), "session", "files", "rm", session, "/home/user/notes")
-            rest("POST", f"{route}/pause", "session", "pause", session)
-            rest("POST", f"{route}/resume", "session", "resume", session)
-            rest("POST", f"{route}/snapshots", "session", "snapshot", session)
-            fork = rest("POST", f"{route}/fork", "session", "fork", session)
-            rest("DELETE", route, "session", "rm", fork["session_id"])
-            top = own(shape(sessions=list_of(shape(session={"$ref": "#/components/schemas/Session"}, cpu_percent=NUMBER,
-                                                   cpu_history=list_of(NUMBER), usage={"$ref": "#/components/schemas/Usage"}))), "top")
+            given.rest("PUT", f"{route}/files", "session", "files", "put", session, f"{work}/notes", "/home/user/notes")
+            given.rest("GET", f"{route}/files", "session", "files", "ls", session)
+            given.own(shape(path=TEXT, removed=FLAG), "session", "files", "rm", session, "/home/user/notes")
+            given.rest("POST", f"{route}/pause", "session", "pause", session)
+            given.rest("POST", f"{route}/resume", "session", "resume", session)
+            given.rest("POST", f"{route}/snapshots", "session", "snapshot", session)
+            fork = given.rest("POST", f"{route}/fork", "session", "fork", session)
+            given.rest("DELETE", route, "session", "rm", fork["session_id"])
+            row = shape(session=ref("Session"), cpu_percent=NUMBER, cpu_history=list_of(NUMBER), usage=ref("Usage"))
+            top = given.own(shape(sessions=list_of(row)), "top")
             assert session in [one["session"]["session_id"] for one in top["sessions"]], top
-            lines(shape(id=TEXT, event=TEXT, data={"$ref": "#/components/schemas/ServiceEvent"}), "events", "--since", "0", "--limit", "3")
+            given.lines(shape(id=TEXT, event=TEXT, data=ref("ServiceEvent")), "events", "--since", "0", "--limit", "3")
         finally:
             suite.atoll("session", "rm", session)
-        key = rest("POST", "/api/keys", "keys", "create")["key_id"]
-        rest("GET", "/api/keys", "keys", "list")
-        rest("POST", f"/api/keys/{key}/rotate", "keys", "rotate", key)
-        own(shape(key_id=TEXT, revoked=FLAG), "keys", "revoke", key)
-        # The same without a service: from the store.
+
+
+def json_of_a_service_is_as_rest_describes_it(suite):
+    given = Described(suite)
+    key = given.rest("POST", "/api/keys", "keys", "create")["key_id"]
+    given.rest("GET", "/api/keys", "keys", "list")
+    given.rest("POST", f"/api/keys/{key}/rotate", "keys", "rotate", key)
+    given.own(shape(key_id=TEXT, revoked=FLAG), "keys", "revoke", key)
+    given.rest("GET", "/api/usage", "usage")
+    given.rest("GET", "/api/skills", "skills", "list")
+    given.rest("GET", "/api/skills/csv", "skills", "show", "csv")
+    given.rest("GET", "/api/tools/run_command", "tools", "show", "run_command")
+    given.fits({"tools": json.loads(suite.atoll("tools", "list", "--json"))}, given.answer("GET", "/api/tools"), "tools list")
+    given.rest("POST", "/api/index/search", "search", "web")
+    given.rest("GET", "/api/index", "index", "show")
+    given.own(ref("IndexState"), "index", "rebuild")
+    given.rest("GET", "/version", "version")
+    given.own(ref("ServiceHealth"), "doctor", "--live")
+    given.lines(ref("AuditEntry"), "audit", "list")
+    given.own(ref("AuditEntry"), "audit", "show", "1")
+    given.lines(ref("AuditEntry"), "audit", "export", "--data", suite.SERVICE.data)
+    given.own(shape(good=FLAG, entries=NUMBER, first_seq=NUMBER, last_seq=NUMBER, signed_seq=NUMBER, key=TEXT), "audit", "verify", "--data",
+              suite.SERVICE.data)
+
+
+def json_of_this_machine_has_its_form(suite):
+    given = Described(suite)
+    with tempfile.TemporaryDirectory() as work:
         alone = ["--data", f"{work}/alone"]
         bare = {name: value for name, value in suite.SERVICE.env.items() if not name.startswith("ATOLL_")}
-        made = rest("POST", "/api/keys", "keys", "create", "--expires", "60", *alone, env=bare)
-        rest("POST", f"/api/keys/{made['key_id']}/rotate", "keys", "rotate", made["key_id"], *alone, env=bare)
-        rest("GET", "/api/keys", "keys", "list", *alone, env=bare)
-        rest("GET", "/api/usage", "usage")
-        rest("GET", "/api/skills", "skills", "list")
-        rest("GET", "/api/skills/csv", "skills", "show", "csv")
-        rest("GET", "/api/tools/run_command", "tools", "show", "run_command")
-        fits({"tools": json.loads(suite.atoll("tools", "list", "--json"))},
-             described("GET", "/api/tools"), "tools list")
-        rest("POST", "/api/index/search", "search", "web")
-        rest("GET", "/api/index", "index", "show")
-        own({"$ref": "#/components/schemas/IndexState"}, "index", "rebuild")
-        rest("GET", "/version", "version")
-        fits(json.loads(suite.atoll("doctor", "--live", "--json")), {"$ref": "#/components/schemas/ServiceHealth"}, "doctor --live")
-        lines({"$ref": "#/components/schemas/AuditEntry"}, "audit", "list")
-        own({"$ref": "#/components/schemas/AuditEntry"}, "audit", "show", "1")
-        lines({"$ref": "#/components/schemas/AuditEntry"}, "audit", "export", "--data", suite.SERVICE.data)
-        own(shape(good=FLAG, entries=NUMBER, first_seq=NUMBER, last_seq=NUMBER, signed_seq=NUMBER, key=TEXT), "audit", "verify", "--data",
-            suite.SERVICE.data)
-        own({"type": "object", "additionalProperties": shape(value=TEXT, origin=TEXT, help=TEXT)}, "config")
-        own(shape(environments=list_of(ENVIRONMENT)), "env", "list", *alone)
-        own(ENVIRONMENT, "env", "show", "host", *alone)
-        own(shape(removed_layers=NUMBER, removed_bytes=NUMBER, layers=NUMBER, size_bytes=NUMBER), "env", "gc", *alone)
-        own(list_of(OBJECT), "registry", "list", "agents")
-        own(OBJECT, "registry", "show", "agents", "code-executor")
-        own(shape(declarations=NUMBER), "registry", "validate")
-        own(shape(files=list_of(TEXT)), "registry", "schemas", work)
-        own(shape(skills=list_of(SKILL)), "skills", "list", env=bare)
-        own(shape(files=list_of(TEXT)), "tools", "new", "mine", "--directory", f"{work}/tools")
-        own(shape(examples=LIST), "tools", "test", "run_command")
-        own({"type": "object", "required": ["allowed"]}, "check", "--language", "python", "-", input=b"print(1)", stdin=None)
+        # Keys of a store are told as those of a service.
+        made = given.rest("POST", "/api/keys", "keys", "create", "--expires", "60", *alone, env=bare)
+        given.rest("POST", f"/api/keys/{made['key_id']}/rotate", "keys", "rotate", made["key_id"], *alone, env=bare)
+        given.rest("GET", "/api/keys", "keys", "list", *alone, env=bare)
+        given.own({"type": "object", "additionalProperties": shape(value=TEXT, origin=TEXT, help=TEXT)}, "config")
+        given.own(shape(environments=list_of(ENVIRONMENT)), "env", "list", *alone)
+        given.own(ENVIRONMENT, "env", "show", "host", *alone)
+        given.own(shape(removed_layers=NUMBER, removed_bytes=NUMBER, layers=NUMBER, size_bytes=NUMBER), "env", "gc", *alone)
+        given.own(list_of(OBJECT), "registry", "list", "agents")
+        given.own(OBJECT, "registry", "show", "agents", "code-executor")
+        given.own(shape(declarations=NUMBER), "registry", "validate")
+        given.own(shape(files=list_of(TEXT)), "registry", "schemas", work)
+        given.own(shape(skills=list_of(SKILL)), "skills", "list", env=bare)
+        given.own(shape(files=list_of(TEXT)), "tools", "new", "mine", "--directory", f"{work}/tools")
+        given.own(shape(examples=LIST), "tools", "test", "run_command")
+        given.own({"type": "object", "required": ["allowed"]}, "check", "--language", "python", "-", input=b"print(1)", stdin=None)
         doctor = subprocess.run([suite.ATOLL, "doctor", "--json"], stdout=subprocess.PIPE, env=bare, timeout=120)
-        fits(json.loads(doctor.stdout), shape(machine=list_of(FINDING), providers=list_of(FINDING), sandbox=OBJECT), "doctor")
-    assert asked > 50, asked
+        given.fits(json.loads(doctor.stdout), shape(machine=list_of(FINDING), providers=list_of(FINDING), sandbox=OBJECT), "doctor")
 
 
 class SlowService(http.server.BaseHTTPRequestHandler):
@@ -315,5 +331,7 @@ def a_terminal_outlives_the_service(suite):
             served.wait(120)
 
 
-CASES = [a_terminal_outlives_the_service, a_service_on_a_socket_greets_and_is_found, every_command_that_answers_has_json, json_is_as_rest_describes_it, what_is_interrupted_while_it_is_made_is_removed,
+CASES = [a_terminal_outlives_the_service, a_service_on_a_socket_greets_and_is_found, every_command_that_answers_has_json,
+         json_of_sessions_is_as_rest_describes_it, json_of_a_service_is_as_rest_describes_it, json_of_this_machine_has_its_form,
+         what_is_interrupted_while_it_is_made_is_removed,
          an_interrupted_quickstart_leaves_nothing, watching_repeats_a_list, a_terminal_gets_tables_of_other_commands]
