@@ -134,6 +134,7 @@ Task<void> Broker::sweep() {
   if (!listed.is_array()) co_return Result<void>();
   for (const bj::value& each : listed.as_array()) {
     const std::string id = text_at(each, {"Id"});
+    if (id.empty()) continue;
     const bool is_ours = text_at(each, {"Labels", kGenerationLabel}) == generation_;
     const bool is_known = std::ranges::any_of(
         containers_, [&](const auto& entry) { return entry.second->id.empty() || entry.second->id == id; });
