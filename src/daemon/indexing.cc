@@ -282,7 +282,7 @@ Indexing::Job Indexing::job_of(const session::Snapshot& snapshot) {
       snapshot.tenant, {}, {{{"session", snapshot.session_id}, {"snapshot", snapshot.snapshot_id}, "took"}}};
 }
 
-void Indexing::created(const session::Session& session, std::chrono::nanoseconds) {
+void Indexing::created(const session::Session& session, std::chrono::nanoseconds, const trace::Context&) {
   Job job = job_of(session);
   if (!job.edges.empty()) hand_over(std::move(job));
 }
@@ -293,9 +293,10 @@ void Indexing::finished(const session::Session& session, const session::Executio
 }
 
 // One that was put back to a snapshot begins with it from then on.
-void Indexing::changed(const session::Session& session, session::State from, session::State to) {
+void Indexing::changed(const session::Session& session, session::State from, session::State to,
+                       const trace::Context& trace) {
   if (from == session::State::creating && to == session::State::running && !session.snapshot.empty())
-    created(session, {});
+    created(session, {}, trace);
 }
 
 void Indexing::hand_over(Job job) {

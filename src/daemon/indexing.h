@@ -57,9 +57,11 @@ class Indexing final : public session::Observer {
   index::Index& index() { return *index_; }
   telemetry::ComponentState state() const;
 
-  void created(const session::Session& session, std::chrono::nanoseconds took) override;
+  void created(const session::Session& session, std::chrono::nanoseconds took,
+               const trace::Context& trace) override;
   void create_failed(std::string_view, Code) override {}
-  void changed(const session::Session& session, session::State from, session::State to) override;
+  void changed(const session::Session& session, session::State from, session::State to,
+               const trace::Context& trace) override;
   void finished(const session::Session& session, const session::ExecutionRecord& record,
                 std::chrono::nanoseconds took) override;
 

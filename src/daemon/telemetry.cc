@@ -50,18 +50,33 @@ void show_tools(Exposition& out, const tools::ToolExecutor& tools) {
     out.sample({{"tool", name}}, std::chrono::duration<double>(one.wall_time).count());
 }
 
-void show_measures(Exposition& out, const std::string& provider, const sandbox::Measured& measured) {
-  const sandbox::PoolUse& use = measured.pool_use();
+using Pools = std::vector<std::pair<std::string, const sandbox::Pooled*>>;
+
+void show_pools(Exposition& out, const Pools& pools) {
   out.counter("atoll_pool_takes_total", "Creates that found a sandbox ready (hit), and that did not (miss).");
-  out.sample({{"provider", provider}, {"result", "hit"}}, use.hits);
-  out.sample({{"provider", provider}, {"result", "miss"}}, use.misses);
+  for (const auto& [provider, pooled] : pools) {
+    out.sample({{"provider", provider}, {"result", "hit"}}, pooled->pool_use().hits);
+    out.sample({{"provider", provider}, {"result", "miss"}}, pooled->pool_use().misses);
+  }
   out.histogram("atoll_pool_wait_seconds", "Time that creates waited for a sandbox, ready or made.");
-  out.sample({{"provider", provider}}, use.waits);
+  for (const auto& [provider, pooled] : pools) out.sample({{"provider", provider}}, pooled->pool_use().waits);
+}
+
+void show_maker(Exposition& out, const std::string& provider, const sandbox::Measured& measured) {
   const sandbox::MakerUse maker = measured.maker_use();
   out.gauge("atoll_spawner_queue", "Creates that wait for the spawner, in its line or for its answer.");
   out.sample({{"provider", provider}}, maker.waiting);
   out.histogram("atoll_spawner_call_seconds", "Time of the spawner's answers to creates.");
   out.sample({{"provider", provider}}, *maker.calls);
+}
+
+// What nobody asked for has no row.
+void show_health(Exposition& out, telemetry::Health& health) {
+  out.gauge("atoll_component_ok",
+            "1 for a part that does all of its work, 0 for one that is degraded or down.");
+  for (const auto& one : health.look())
+    if (one.state.condition != Condition::off)
+      out.sample({{"component", one.name}}, one.state.condition == Condition::ok ? 1 : 0);
 }
 
 }  // namespace
@@ -81,6 +96,7 @@ Result<std::unique_ptr<Telemetry>> Telemetry::open(const config::Configuration& 
   TRY(made->start_tracing(configuration, std::move(installation)));
   TRY(made->start_deliveries(configuration, options.directory));
   made->show_deliveries();
+  made->metrics_.add([&health = made->health_](Exposition& out) { show_health(out, health); });
   return made;
 }
 
@@ -199,12 +215,16 @@ void Telemetry::watch(const sandbox::Provider& provider) {
         return {};
       },
       "Run `atoll doctor` on the service's machine; the service's log has the first failure.");
+  if (const auto* pooled = dynamic_cast<const sandbox::Pooled*>(&provider)) {
+    // A family is shown once, whoever has rows of it.
+    if (pools_.empty()) metrics_.add([this](Exposition& out) { show_pools(out, pools_); });
+    pools_.emplace_back(provider.name(), pooled);
+  }
   // One provider has a spawner: families would have to be gathered if there were another.
   const auto* measured = dynamic_cast<const sandbox::Measured*>(&provider);
   if (measured == nullptr) return;
-  metrics_.add([measured, name = std::string(provider.name())](Exposition& out) {
-    show_measures(out, name, *measured);
-  });
+  metrics_.add(
+      [measured, name = std::string(provider.name())](Exposition& out) { show_maker(out, name, *measured); });
   watch_zygotes(provider, *measured);
 }
 

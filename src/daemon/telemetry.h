@@ -72,6 +72,7 @@ class Telemetry {
   telemetry::Observers observers_{{}};
   std::unique_ptr<telemetry::SpanExporter> spans_;
   std::unique_ptr<telemetry::Deliveries> deliveries_;
+  std::vector<std::pair<std::string, const sandbox::Pooled*>> pools_;  // by the provider's name
   net::Server* server_ = nullptr;
   bool stopping_ = false;
 };

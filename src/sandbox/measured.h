@@ -23,12 +23,17 @@ struct MakerUse {
   const Latency* calls = nullptr;  // how long its answers to creates took
 };
 
-// A provider that measures how creates go, for metrics: a second face of some of them. Belongs to the loop
-// thread; what it gives is valid as long as the provider.
-class Measured {
+// A provider that counts how creates go, for metrics: a second face of those that have pools. Belongs to the
+// loop thread; what it gives is valid as long as the provider.
+class Pooled {
  public:
-  virtual ~Measured() = default;
+  virtual ~Pooled() = default;
   virtual const PoolUse& pool_use() const = 0;
+};
+
+// One whose sandboxes are made by a process beside the service.
+class Measured : public Pooled {
+ public:
   virtual MakerUse maker_use() const = 0;
   // Why interpreters start cold, though they are usually forked from warm ones; empty: they are, or never
   // were here.

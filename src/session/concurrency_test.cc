@@ -17,9 +17,9 @@ namespace {
 // Remembers every change and complains about those that the table does not have.
 class Witness final : public Observer {
  public:
-  void created(const Session&, std::chrono::nanoseconds) override {}
+  void created(const Session&, std::chrono::nanoseconds, const trace::Context&) override {}
   void create_failed(std::string_view, Code) override {}
-  void changed(const Session& session, State from, State to) override {
+  void changed(const Session& session, State from, State to, const trace::Context&) override {
     const auto known = states.find(session.session_id);
     if (known == states.end()) {
       EXPECT_EQ(from, to) << "a session is first seen where it begins";

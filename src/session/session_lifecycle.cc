@@ -221,8 +221,9 @@ Task<Session> SessionLifecycle::bring_up(LivePtr live, std::optional<std::string
     co_return fail(std::move(built).error().context("create session"));
   }
   live->set_sample_due_now();
+  if (observer != nullptr)
+    observer->created(live->facts(), dependencies_.clock->steady() - started, live->trace());
   live->set_trace({});
-  if (observer != nullptr) observer->created(live->facts(), dependencies_.clock->steady() - started);
   co_return live->facts();
 }
 

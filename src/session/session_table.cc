@@ -196,13 +196,14 @@ void SessionTable::enter(const LivePtr& live, State state, std::string reason) {
     return;
   }
   count(*live);
-  if (dependencies_.observer != nullptr) dependencies_.observer->changed(live->facts(), from, state);
+  if (dependencies_.observer != nullptr)
+    dependencies_.observer->changed(live->facts(), from, state, live->trace());
 }
 
 void SessionTable::announce(const LivePtr& live) {
   count(*live);
   if (dependencies_.observer != nullptr)
-    dependencies_.observer->changed(live->facts(), live->state(), live->state());
+    dependencies_.observer->changed(live->facts(), live->state(), live->state(), live->trace());
 }
 
 Result<void> SessionTable::check_ttl(std::optional<std::chrono::milliseconds> ttl) const {

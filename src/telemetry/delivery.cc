@@ -102,6 +102,8 @@ void Deliveries::Lane::run() {
     // An event that came before that told nobody.
     if (log.last_id() > position) idle = false;
     wake.wait(lock, [&] { return stopping || !idle; });
+    // One switch of threads, one connection and one line in the file of positions for all that come now.
+    wake.wait_for(lock, options.gather, [&] { return stopping; });
   }
 }
 
@@ -113,7 +115,7 @@ Deliveries::Deliveries(EventLog& log, DeliveryOptions options,
     lane->thread = std::thread([&lane = *lane] { lane.run(); });
     pthread_setname_np(lane->thread.native_handle(), "atoll-events");
   }
-  listener_ = log_.listen([this] {
+  listener_ = log_.listen([this](const Event&) {
     for (auto& lane : lanes_) lane->tell();
   });
 }

@@ -29,8 +29,9 @@ class EventTarget {
   virtual void stop() = 0;
 };
 
-// POST of each event as JSON to an http or https URL, with X-Atoll-Event (its type) and X-Atoll-Delivery (its
-// id). With a secret, X-Atoll-Signature is "t=<seconds>,v1=<hex>" where hex is HMAC-SHA-256 of
+// POST of each event as JSON to an http or https URL, those of a batch over one connection, with
+// X-Atoll-Event (its type) and X-Atoll-Delivery (its id). With a secret, X-Atoll-Signature is
+// "t=<seconds>,v1=<hex>" where hex is HMAC-SHA-256 of
 // "<seconds>.<body>". Any 2xx answer means that the receiver has it; 400, 410, 413 and 422 mean that it will
 // never accept this event, which is then skipped. Fails if `url` is no such URL; the receiver is not asked
 // here.
@@ -43,6 +44,8 @@ struct DeliveryOptions {
   std::string directory;  // where positions are kept
   std::chrono::milliseconds first_pause{500}, longest_pause{60'000};
   std::size_t batch = 100;
+  // A target that has everything is told of what is new so much later, together with what comes meanwhile.
+  std::chrono::milliseconds gather{20};
 };
 
 // Sends the events of a log to targets, in order and at least once. The log is the spool: a target that was

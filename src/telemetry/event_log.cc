@@ -120,8 +120,10 @@ Result<void> EventLog::repair_last() {
   last_ = segment.first - 1;
   for (std::size_t at = 0; at < text.size();) {
     const auto newline = text.find('\n', at);
-    if (auto event = parse_event(text.substr(at, newline - at))) {
-      last_ = std::max(last_, event->id);
+    auto event = parse_event(text.substr(at, newline - at));
+    // Ids grow; what says otherwise was damaged.
+    if (event && event->id > last_) {
+      last_ = event->id;
       recent_.push_back(std::make_shared<const Event>(std::move(*event)));
     }
     at = newline + 1;
@@ -161,7 +163,8 @@ Result<void> EventLog::write(const std::string& line) {
 }
 
 void EventLog::append(EventDraft draft) {
-  std::vector<std::function<void()>> listeners;
+  std::shared_ptr<const Listeners> listeners;
+  EventPtr told;
   {
     const std::lock_guard lock(mutex_);
     Event event;
@@ -176,11 +179,11 @@ void EventLog::append(EventDraft draft) {
       log::warn("an event could not be written", {{"error", written.error().message()}});
     failure_ = written ? "" : written.error().message();
     ++last_;
-    recent_.push_back(std::make_shared<const Event>(std::move(event)));
+    told = recent_.emplace_back(std::make_shared<const Event>(std::move(event)));
     if (recent_.size() > options_.recent_max) recent_.pop_front();
-    for (const auto& [number, listener] : listeners_) listeners.push_back(listener);
+    listeners = listeners_;
   }
-  for (const auto& listener : listeners) listener();
+  for (const auto& [number, listener] : *listeners) listener(*told);
 }
 
 bool EventLog::is_recent(std::uint64_t after) const {
@@ -209,8 +212,11 @@ EventLog::Page EventLog::read_after(std::uint64_t after, std::size_t max) const 
     const std::lock_guard lock(mutex_);
     last = last_;
     if (after >= last) return {.events = {}, .end = after};
-    for (const EventPtr& event : recent_)
-      if (event->id > after && remembered.size() < max) remembered.push_back(event);
+    // By halves: every follower and every delivery comes here for every event.
+    const auto id = [](const EventPtr& event) { return event->id; };
+    const auto first = std::ranges::upper_bound(recent_, after, {}, id);
+    const auto count = std::min<std::size_t>(max, static_cast<std::size_t>(recent_.end() - first));
+    remembered.assign(first, first + static_cast<std::ptrdiff_t>(count));
     if (!remembered.empty() && remembered.front()->id == after + 1)
       return page_of(std::move(remembered), after, last);
     for (std::size_t i = 0; i < segments_.size(); ++i)
@@ -234,15 +240,20 @@ EventLog::Page EventLog::read_after(std::uint64_t after, std::size_t max) const 
   return page_of(std::move(found), after, last);
 }
 
-int EventLog::listen(std::function<void()> listener) {
+// They change seldom and are called for every event: who comes or goes makes a new list.
+int EventLog::listen(Listener listener) {
   const std::lock_guard lock(mutex_);
-  listeners_.emplace(++listener_count_, std::move(listener));
+  auto changed = std::make_shared<Listeners>(*listeners_);
+  changed->emplace(++listener_count_, std::move(listener));
+  listeners_ = std::move(changed);
   return listener_count_;
 }
 
 void EventLog::unlisten(int number) {
   const std::lock_guard lock(mutex_);
-  listeners_.erase(number);
+  auto changed = std::make_shared<Listeners>(*listeners_);
+  changed->erase(number);
+  listeners_ = std::move(changed);
 }
 
 ComponentState EventLog::state() const {

@@ -74,10 +74,11 @@ class EventLog {
   // Of the oldest event that is still there; behind the last one if there is none.
   std::uint64_t first_id() const;
 
-  // Calls the listener after every append, on the thread that appended and without a lock, so that it may
-  // call the log. The number is for unlisten(). A listener whose unlisten() comes from another thread than
-  // append()'s may be called once more after it returned.
-  int listen(std::function<void()> listener);
+  // Calls the listener with every event, after its append, on the thread that appended and without a lock, so
+  // that it may call the log. The number is for unlisten(). A listener whose unlisten() comes from another
+  // listener, or from another thread than append()'s, may be called once more after it returned.
+  using Listener = std::function<void(const Event&)>;
+  int listen(Listener listener);
   void unlisten(int number);
 
   ComponentState state() const;
@@ -102,7 +103,8 @@ class EventLog {
   std::deque<EventPtr> recent_;
   std::uint64_t last_ = 0;
   std::string failure_;  // why the last event was not written; empty: it was
-  std::map<int, std::function<void()>> listeners_;
+  using Listeners = std::map<int, Listener>;
+  std::shared_ptr<const Listeners> listeners_ = std::make_shared<Listeners>();
   int listener_count_ = 0;
 };
 

@@ -40,7 +40,15 @@ double milliseconds(std::chrono::nanoseconds took) {
   return std::chrono::duration<double, std::milli>(took).count();
 }
 
-std::string_view type_of(session::State from, session::State to) {
+std::string id_of(const trace::Context& trace) {
+  return trace.is_valid() ? trace::to_hex(trace.trace_id) : std::string();
+}
+
+constexpr double kAlertAbove = 0.9, kAlertAgainBelow = 0.8;
+
+}  // namespace
+
+std::string_view event_of(session::State from, session::State to) {
   using session::State;
   if (from == to) return {};
   switch (to) {
@@ -55,14 +63,6 @@ std::string_view type_of(session::State from, session::State to) {
   std::unreachable();
 }
 
-std::string trace_of(const session::ExecutionRecord& record) {
-  return record.trace.is_valid() ? trace::to_hex(record.trace.trace_id) : std::string();
-}
-
-constexpr double kAlertAbove = 0.9, kAlertAgainBelow = 0.8;
-
-}  // namespace
-
 std::string_view limit_of(const session::ExecutionRecord& record) {
   switch (record.status) {
     case session::Status::timeout: return "time";
@@ -76,7 +76,9 @@ std::string_view limit_of(const session::ExecutionRecord& record) {
   }
 }
 
-void EventSource::created(const session::Session& session, std::chrono::nanoseconds took) {
+void EventSource::created(const session::Session& session, std::chrono::nanoseconds took,
+                          const trace::Context& trace) {
+  const std::string trace_id = id_of(trace);
   Fields data;
   data.text("provider", session.provider);
   data.number("duration_ms", milliseconds(took));
@@ -85,26 +87,30 @@ void EventSource::created(const session::Session& session, std::chrono::nanoseco
                .tenant = session.tenant,
                .session_id = session.session_id,
                .environment = session.environment,
+               .trace_id = trace_id,
                .data = data.done()});
 }
 
-void EventSource::changed(const session::Session& session, session::State from, session::State to) {
+void EventSource::changed(const session::Session& session, session::State from, session::State to,
+                          const trace::Context& trace) {
   if (session::is_final(to)) alerted_.erase(session.session_id);
-  const std::string_view type = type_of(from, to);
+  const std::string_view type = event_of(from, to);
   if (type.empty()) return;
+  const std::string trace_id = id_of(trace);
   Fields data;
   data.text("provider", session.provider).text("reason", session.reason);
   log_.append({.type = type,
                .tenant = session.tenant,
                .session_id = session.session_id,
                .environment = session.environment,
+               .trace_id = trace_id,
                .data = data.done()});
 }
 
 void EventSource::started(const session::Session& session, const session::ExecutionRecord& record) {
   Fields data;
   data.text("record_id", record.record_id).text("kind", record.kind).text("type", record.type);
-  const std::string trace = trace_of(record);
+  const std::string trace = id_of(record.trace);
   log_.append({.type = "execution.started",
                .tenant = session.tenant,
                .session_id = session.session_id,
@@ -115,7 +121,7 @@ void EventSource::started(const session::Session& session, const session::Execut
 
 void EventSource::finished(const session::Session& session, const session::ExecutionRecord& record,
                            std::chrono::nanoseconds took) {
-  const std::string trace = trace_of(record);
+  const std::string trace = id_of(record.trace);
   const bool denied = record.status == session::Status::denied;
   Fields data;
   data.text("record_id", record.record_id).text("kind", record.kind).text("type", record.type);

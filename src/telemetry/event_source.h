@@ -12,14 +12,16 @@ namespace atl::telemetry {
 class Observers final : public session::Observer {
  public:
   explicit Observers(std::vector<session::Observer*> all) : all_(std::move(all)) {}
-  void created(const session::Session& session, std::chrono::nanoseconds took) override {
-    for (auto* one : all_) one->created(session, took);
+  void created(const session::Session& session, std::chrono::nanoseconds took,
+               const trace::Context& trace) override {
+    for (auto* one : all_) one->created(session, took, trace);
   }
   void create_failed(std::string_view provider, Code code) override {
     for (auto* one : all_) one->create_failed(provider, code);
   }
-  void changed(const session::Session& session, session::State from, session::State to) override {
-    for (auto* one : all_) one->changed(session, from, to);
+  void changed(const session::Session& session, session::State from, session::State to,
+               const trace::Context& trace) override {
+    for (auto* one : all_) one->changed(session, from, to, trace);
   }
   void started(const session::Session& session, const session::ExecutionRecord& record) override {
     for (auto* one : all_) one->started(session, record);
@@ -45,9 +47,11 @@ class EventSource final : public session::Observer {
  public:
   explicit EventSource(EventLog& log) : log_(log) {}
 
-  void created(const session::Session& session, std::chrono::nanoseconds took) override;
+  void created(const session::Session& session, std::chrono::nanoseconds took,
+               const trace::Context& trace) override;
   void create_failed(std::string_view, Code) override {}
-  void changed(const session::Session& session, session::State from, session::State to) override;
+  void changed(const session::Session& session, session::State from, session::State to,
+               const trace::Context& trace) override;
   void started(const session::Session& session, const session::ExecutionRecord& record) override;
   void finished(const session::Session& session, const session::ExecutionRecord& record,
                 std::chrono::nanoseconds took) override;
@@ -59,6 +63,9 @@ class EventSource final : public session::Observer {
   EventLog& log_;
   std::map<std::string, std::uint32_t> alerted_;  // by session; a bit for each resource
 };
+
+// The event of a change of state, "session.paused"; empty: it is none.
+std::string_view event_of(session::State from, session::State to);
 
 // Which limit ended an execution: time, memory, processes or output; empty if none did.
 std::string_view limit_of(const session::ExecutionRecord& record);

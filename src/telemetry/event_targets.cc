@@ -23,16 +23,22 @@ class WebhookTarget final : public EventTarget {
   std::uint64_t refused() const override { return refused_; }
 
   Result<void> send(const std::vector<EventPtr>& events) override {
-    for (const EventPtr& event : events) {
-      if (event->id <= taken_) continue;  // of a batch that failed later on
-      TRY(post(*event));
-      taken_ = event->id;
-    }
-    return {};
+    std::size_t at = 0;
+    const auto next = [&]() -> std::optional<net::ClientRequest> {
+      while (at < events.size() && events[at]->id <= taken_) ++at;  // of a batch that failed later on
+      if (at == events.size()) return std::nullopt;
+      return request_of(*events[at]);
+    };
+    const auto took = [&](const net::ClientResponse& answer) -> Result<void> {
+      TRY(judge(*events[at], answer.status));
+      taken_ = events[at]->id;
+      return {};
+    };
+    return client_.send_for_heads(next, took);
   }
 
  private:
-  Result<void> post(const Event& event) {
+  net::ClientRequest request_of(const Event& event) const {
     net::ClientRequest request;
     request.method = "POST";
     request.target = "";
@@ -45,9 +51,10 @@ class WebhookTarget final : public EventTarget {
       const std::string digest = to_hex(hmac_sha256(secret_, seconds + "." + request.body));
       request.headers.add("X-Atoll-Signature", fmt::format("t={},v1={}", seconds, digest));
     }
-    const auto answer = client_.send_for_head(std::move(request));
-    if (!answer) return fail(answer.error());
-    const int status = answer->status;
+    return request;
+  }
+  // What an answer says about an event: taken, or never to be taken; an error if it is to be sent again.
+  Result<void> judge(const Event& event, int status) {
     if (status / 100 == 2) return {};
     if (status == 400 || status == 410 || status == 413 || status == 422) {
       ++refused_;

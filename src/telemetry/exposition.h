@@ -18,7 +18,7 @@ namespace atl::telemetry {
 // text: Prometheus' own format, version 0.0.4. open_metrics: OpenMetrics 1.0, which has exemplars.
 enum class Format : std::uint8_t { text, open_metrics };
 std::string_view content_type(Format format);
-// What the Accept header asks for; text where it does not name OpenMetrics.
+// What the Accept header asks for: OpenMetrics where it is named and text is not wanted more.
 Format format_for(std::string_view accept);
 
 // One measured request of a histogram's class, with the trace that shows what it did.

@@ -41,13 +41,24 @@ void render_process(Exposition& out) {
   out.sample({}, resident_bytes());
 }
 
-void render_providers(Exposition& out, const std::vector<session::ProviderFacts>& providers) {
+// A server inside a sandbox may answer what it likes, as slowly as it likes: that says nothing about ours.
+std::string status_label(const net::Access& access) {
+  return access.is_passed_on ? "passed_on" : std::to_string(access.status);
+}
+
+}  // namespace
+
+void Metrics::render_providers(Exposition& out, const std::vector<session::ProviderFacts>& providers) {
   std::map<std::vector<std::string>, std::uint64_t> ready, target, events, usable;
   for (const session::ProviderFacts& provider : providers) {
     usable[{provider.name}] = provider.unavailable_because.empty() ? 1 : 0;
     for (const sandbox::PoolLevel& level : provider.pools) {
-      ready[{provider.name, level.environment}] = level.ready;
-      target[{provider.name, level.environment}] = level.target;
+      // Tenants name images and make environments of their own.
+      if (pools_.size() < kPoolsMax) pools_.insert(level.environment);
+      const std::string label = pools_.contains(level.environment) ? level.environment : "other";
+      // There may be pools of one environment with different limits.
+      ready[{provider.name, label}] += level.ready;
+      target[{provider.name, label}] += level.target;
     }
     for (const auto& [event, count] : provider.counters) events[{provider.name, event}] = count;
   }
@@ -61,23 +72,28 @@ void render_providers(Exposition& out, const std::vector<session::ProviderFacts>
   rows(out, {"provider", "event"}, events);
 }
 
-}  // namespace
-
 Metrics::TenantUse& Metrics::use_of(const std::string& tenant) {
   const auto found = tenants_.find(tenant);
   if (found != tenants_.end()) return found->second;
   return tenants_[tenants_.size() < kTenantsMax ? tenant : "other"];
 }
 
-void Metrics::created(const session::Session& session, std::chrono::nanoseconds took) {
-  create_seconds_[session.provider].add(took);
+void Metrics::created(const session::Session& session, std::chrono::nanoseconds took,
+                      const trace::Context& trace) {
+  create_seconds_[session.provider].add(took, trace);
+  ++session_events_[{session.provider, "created"}];
 }
 
 void Metrics::create_failed(std::string_view provider, Code code) {
   ++create_failures_[{std::string(provider), std::string(to_string(code))}];
 }
 
-void Metrics::changed(const session::Session& session, session::State from, session::State to) {
+void Metrics::changed(const session::Session& session, session::State from, session::State to,
+                      const trace::Context&) {
+  if (std::string_view event = event_of(from, to); !event.empty()) {
+    event.remove_prefix(event.find('.') + 1);
+    ++session_events_[{session.provider, std::string(event)}];
+  }
   if (from != to) --sessions_[{session.provider, std::string(to_string(from))}];
   ++sessions_[{session.provider, std::string(to_string(to))}];
   if (session::is_final(to) && measured_.contains(session.session_id)) {
@@ -126,8 +142,8 @@ void Metrics::served(const net::Access& access) {
   // Anybody can send any word as a method.
   const net::Method method = net::parse_method(access.method);
   const std::string_view word = method == net::Method::other ? "other" : net::to_string(method);
-  ++requests_[{std::string(word), std::to_string(access.status)}];
-  request_seconds_.add(access.duration, access.trace);
+  ++requests_[{std::string(word), status_label(access)}];
+  if (!access.is_passed_on) request_seconds_.add(access.duration, access.trace);
   bytes_in_ += access.bytes_in;
   bytes_out_ += access.bytes_out;
 }
@@ -135,6 +151,8 @@ void Metrics::served(const net::Access& access) {
 void Metrics::render_sessions(Exposition& out) const {
   out.gauge("atoll_sessions", "Sessions by provider and state; ended ones since this start.");
   rows(out, {"provider", "state"}, sessions_);
+  out.counter("atoll_session_events_total", "What happened to sessions, as events have it.");
+  rows(out, {"provider", "event"}, session_events_);
   out.histogram("atoll_create_seconds", "Time to create a session.");
   for (const auto& [provider, histogram] : create_seconds_) out.sample({{"provider", provider}}, histogram);
   out.counter("atoll_create_failures_total", "Sessions that could not be created.");
@@ -170,7 +188,8 @@ void Metrics::render_tenants(Exposition& out) const {
 }
 
 void Metrics::render_http(Exposition& out) const {
-  out.counter("atoll_http_requests_total", "Requests by method and status; 0 is an aborted answer.");
+  out.counter("atoll_http_requests_total",
+              "Requests by method and status; 0 is an aborted answer, passed_on a sandbox's.");
   rows(out, {"method", "status"}, requests_);
   out.histogram("atoll_http_request_seconds", "Time to answer a request.");
   out.sample({}, request_seconds_);
@@ -181,7 +200,11 @@ void Metrics::render_http(Exposition& out) const {
   out.sample({}, loop_lag_);
 }
 
-std::string Metrics::render(const std::vector<session::ProviderFacts>& providers, Format format) const {
+std::string Metrics::render(const std::vector<session::ProviderFacts>& providers, Format format) {
+  // Whoever looks for growth misses the first of a row that was not there before.
+  for (const session::ProviderFacts& provider : providers)
+    for (const char* event : {"created", "paused", "resumed", "ended", "failed", "lost"})
+      session_events_.try_emplace({provider.name, event}, 0);
   Exposition out(format);
   render_sessions(out);
   render_executions(out);

@@ -243,6 +243,43 @@ def readers_that_do_not_read_hold_little(_):
 
 
 @case
+def a_crowd_of_followers(_):
+    """Five hundred and twelve, of sixteen tenants; the rest is refused. Each hears of its own tenant, and the service goes on."""
+    daemon = with_service()
+    streams = []
+    try:
+        client = daemon.client()
+        session = create(client, provider="virtual")
+        refused = 0
+        for tenant in range(17):
+            client.ok("POST", "/api/tenants", {"name": f"crowd-{tenant}"})
+            key = client.ok("POST", "/api/keys", {"name": "k", "role": "developer", "tenant": f"crowd-{tenant}"})["key"]
+            for _ in range(33):
+                one = socket.create_connection(("127.0.0.1", daemon.port), timeout=60)
+                one.sendall(f"GET /api/events HTTP/1.1\r\nHost: x\r\nX-API-Key: {key}\r\n\r\n".encode())
+                if b" 200 " in one.recv(65536).partition(b"\r\n")[0]:
+                    streams.append(one)
+                else:
+                    refused += 1
+                    one.close()
+        assert len(streams) == 512 and refused == 17 * 33 - 512, (len(streams), refused)
+        assert Metrics(client).sum("atoll_event_followers") == 512
+        for number in range(50):
+            client.ok("POST", f"/api/sessions/{session}/execute", {"code": f"echo {number}", "language": "shell"})
+        mine = daemon.client(client.ok("POST", "/api/keys", {"name": "m", "role": "developer", "tenant": "crowd-0"})["key"])
+        made = create(mine, provider="virtual")
+        for one in streams[:32]:
+            text = b""
+            while made.encode() not in text:
+                text += one.recv(65536)
+            assert session.encode() not in text, "of another tenant"
+    finally:
+        for one in streams:
+            one.close()
+        daemon.remove()
+
+
+@case
 def gaps_are_told(_):
     daemon = with_service()
     try:

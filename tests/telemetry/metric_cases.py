@@ -40,6 +40,7 @@ def metrics_move_when_it_happens(daemon):
     provider = "native" if native else "virtual"
     session = moved(client, lambda: create(client, provider=provider),
                     ("atoll_create_seconds_count", {"provider": provider}), ("atoll_sessions", {"state": "running"}),
+                    ("atoll_session_events_total", {"provider": provider, "event": "created"}),
                     ("atoll_tenant_sessions", {"tenant": "default"}), ("atoll_store_commit_seconds_count", {}),
                     ("atoll_audit_write_seconds_count", {}), ("atoll_audit_entries_total", {}), ("atoll_events_total", {}),
                     ("atoll_http_requests_total", {"method": "POST"}), ("atoll_http_request_seconds_count", {}),
@@ -67,8 +68,11 @@ def metrics_move_when_it_happens(daemon):
     moved(client, lambda: client("POST", f"/api/sessions/{strict}/execute", {"code": "rm -rf /", "language": "shell"}),
           ("atoll_policy_denials_total", {}), ("atoll_executions_total", {"status": "denied"}))
     moved(client, lambda: client("POST", "/api/sessions", {"environment": "nowhere"}), ("atoll_http_requests_total", {"status": "400"}))
-    for one in (session, strict):
-        client.ok("DELETE", f"/api/sessions/{one}")
+    if native:
+        moved(client, lambda: client.ok("POST", f"{path}/pause", {}), ("atoll_session_events_total", {"event": "paused"}))
+        moved(client, lambda: client.ok("POST", f"{path}/resume", {}), ("atoll_session_events_total", {"event": "resumed"}))
+    moved(client, lambda: [client.ok("DELETE", f"/api/sessions/{one}") for one in (session, strict)],
+          ("atoll_session_events_total", {"event": "ended"}))
     assert comes_to(lambda: Metrics(client).sum("atoll_sessions", state="stopped") >= 2)
 
 
@@ -87,6 +91,41 @@ def metrics_of_the_way_out_and_of_tools(daemon):
     moved(client, lambda: client.ok("POST", f"/api/sessions/{session}/tools/{name}", {"input": {"path": "/home/user/a.txt"}}),
           ("atoll_tool_calls_total", {"tool": name}), ("atoll_tool_seconds_total", {"tool": name}))
     client.ok("DELETE", f"/api/sessions/{session}")
+
+
+ANSWERS = """import http.server
+class Handler(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(int(self.path[1:]))
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+http.server.HTTPServer(("127.0.0.1", 8095), Handler).serve_forever()
+"""
+
+
+@case
+def what_a_server_inside_answers_is_not_ours(daemon):
+    """Through an open port: a tenant makes no rows with it, and raises no alarm of the operator's."""
+    client = daemon.client()
+    if not any(one["name"] == "native" for one in client.providers()):
+        return print("# skipped: no native sandboxes here")
+    made = client.ok("POST", "/api/sessions", {"provider": "native"})
+    path = f"/api/sessions/{made['session_id']}"
+    client.ok("PUT", f"{path}/files?path=/home/user/a.py", raw=ANSWERS.encode())
+    client.ok("POST", f"{path}/commands", {"command": "python3 a.py", "background": True})
+    assert comes_to(lambda: 8095 in client.ok("GET", f"{path}/ports")["ports"])
+    host = made["url"].replace("{port}", "8095").removeprefix("http://")
+    before = Metrics(client)
+    plain = daemon.client()
+    plain.schema = None
+    for status in (200, 418, 500, 503, 599, 777):
+        assert plain("GET", f"/{status}", headers={"Host": host}).status == status
+    now = Metrics(client)
+    passed = {"status": "passed_on"}
+    assert now.sum("atoll_http_requests_total", **passed) - before.sum("atoll_http_requests_total", **passed) == 6
+    for status in ("418", "500", "503", "599", "777"):
+        assert now.sum("atoll_http_requests_total", status=status) == before.sum("atoll_http_requests_total", status=status), status
+    client.ok("DELETE", path)
 
 
 @case

@@ -5,7 +5,7 @@ import hashlib
 from kit import comes_to
 
 CALLER = "00f067aa0ba902b7"
-WORDS = ("create", "made", "execute", "command", "tool", "fork", "denied", "pause", "resume", "snapshot", "stop")
+WORDS = ("create", "made", "execute", "command", "tool", "fork", "denied", "pause", "resume", "snapshot", "stop", "e2b")
 GIVEN = {word: f"00-{hashlib.sha256(word.encode()).hexdigest()[:32]}-{CALLER}-01" for word in WORDS}
 # name -> name of its parent; None: the request's own span
 MAKING = {"spawner.create": "provider.create", "guest.greet": "provider.create"}
@@ -23,6 +23,8 @@ TREES = {
     "resume": ("POST /api/sessions/{id}/resume", {"sandbox.resume": None}),
     "snapshot": ("POST /api/sessions/{id}/snapshots", {"sandbox.snapshot": None}),
     "stop": ("DELETE /api/sessions/{id}", {"sandbox.stop": None}),
+    # Every dialect comes the same way.
+    "e2b": ("POST /sandboxes", COMMON),
     "denied": ("POST /api/sessions/{id}/execute", {"policy": None, "record.admit": None}),
 }
 
@@ -60,6 +62,7 @@ def make(client, native):
     traced("resume", f"/api/sessions/{session}/resume", {})
     traced("snapshot", f"/api/sessions/{session}/snapshots", {})
     traced("stop", f"/api/sessions/{session}", method="DELETE")
+    traced("e2b", "/sandboxes", {"templateID": "base"})
     strict = client.ok("POST", "/api/sessions", {"policy": "strict"})["session_id"]
     traced("denied", f"/api/sessions/{strict}/execute", {"code": "import os; os.system('rm -rf /')"})
     return answers

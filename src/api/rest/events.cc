@@ -23,6 +23,9 @@ constexpr std::chrono::seconds kSignOfLife{15};
 constexpr std::size_t kPage = 500;
 // What is written at once.
 constexpr std::size_t kWriteBytes = 64U << 10;
+// What comes alone is sent at once. Behind it a follower waits so long for more, so that a busy tenant with
+// many followers does not keep the loop busy.
+constexpr std::chrono::milliseconds kGather{50};
 
 // Which events a follower wants and may see.
 struct Interest {
@@ -59,9 +62,12 @@ std::string rendered(const telemetry::Event& event) {
   return fmt::format("id: {}\nevent: {}\ndata: {}\n\n", event.id, event.type, event.line);
 }
 
-// Sends what is there behind `position`, and moves it. False: there was nothing.
-Task<bool> send_page(Context context, net::Exchange& exchange, const Interest& interest,
-                     std::uint64_t& position) {
+// What stood behind a position: nothing, a page, or one behind which there is more.
+enum class Stood : std::uint8_t { nothing, page, more };
+
+// Sends what is there behind `position`, and moves it.
+Task<Stood> send_page(Context context, net::Exchange& exchange, const Interest& interest,
+                      std::uint64_t& position) {
   telemetry::EventLog& log = *context->events;
   telemetry::EventLog::Page page;
   if (log.is_recent(position)) {
@@ -73,7 +79,7 @@ Task<bool> send_page(Context context, net::Exchange& exchange, const Interest& i
     CO_TRY(page,
            co_await os::offload<telemetry::EventLog::Page>(context->followers->reading(), std::move(read)));
   }
-  if (page.events.empty() && page.missed == 0) co_return false;
+  if (page.events.empty() && page.missed == 0) co_return Stood::nothing;
   std::string text;
   // The lost events may have been of other tenants, which can no longer be found out; the gap is reported all
   // the same.
@@ -85,11 +91,20 @@ Task<bool> send_page(Context context, net::Exchange& exchange, const Interest& i
   }
   position = page.end;
   if (!text.empty()) CO_CHECK(co_await exchange.write(std::move(text)));
-  co_return true;
+  co_return page.events.size() == kPage || page.missed > 0 ? Stood::more : Stood::page;
 }
 
 Task<void> follow(Context context, net::Exchange& exchange, Interest interest, std::uint64_t position) {
   boost::asio::steady_timer wake(context->executor);
+  bool has_all = false;  // and waits to be told of more
+  const auto hear = [&](const telemetry::Event& event) {
+    if (!has_all) return;
+    // What it may not or would not see does not even wake it: events of others are no work for it.
+    if (event.id == position + 1 && !interest.takes(event))
+      position = event.id;
+    else
+      wake.cancel();
+  };
   struct Listening {
     telemetry::EventLog& log;
     net::Exchange& exchange;
@@ -99,16 +114,18 @@ Task<void> follow(Context context, net::Exchange& exchange, Interest interest, s
       exchange.on_disconnect({});
     }
   };
-  const Listening listening{*context->events, exchange, context->events->listen([&wake] { wake.cancel(); })};
+  const Listening listening{*context->events, exchange, context->events->listen(hear)};
   exchange.on_disconnect([&wake] { wake.cancel(); });
   while (!exchange.disconnected()) {
-    CO_TRY(const bool sent, co_await send_page(context, exchange, interest, position));
-    if (sent) continue;
+    CO_TRY(const Stood stood, co_await send_page(context, exchange, interest, position));
+    if (stood == Stood::more) continue;
     // Something may have come while another thread was reading.
-    if (context->events->last_id() > position) continue;
-    wake.expires_after(kSignOfLife);
+    if (stood == Stood::nothing && context->events->last_id() > position) continue;
+    has_all = stood == Stood::nothing;
+    wake.expires_after(has_all ? kSignOfLife : kGather);
     const auto [cut] = co_await wake.async_wait(boost::asio::as_tuple(boost::asio::use_awaitable));
-    if (!cut) CO_CHECK(co_await exchange.write(": still here\n\n"));
+    if (!cut && has_all) CO_CHECK(co_await exchange.write(": still here\n\n"));
+    has_all = false;
   }
   co_return fail(Code::canceled, "the client went away");
 }

@@ -27,6 +27,7 @@
 #include "sandbox/docker/json_access.h"
 #include "sandbox/docker/spec_note.h"
 #include "sandbox/limit_table.h"
+#include "sandbox/measured.h"
 #include "sandbox/spec_check.h"
 
 namespace atl::sandbox::docker {
@@ -137,7 +138,7 @@ const Traits& docker_traits() {
 
 namespace {
 
-class DockerProvider final : public Provider {
+class DockerProvider final : public Provider, public Pooled {
  public:
   DockerProvider(asio::any_io_executor executor, std::shared_ptr<BrokerClient> broker,
                  std::vector<std::string> adoptable, DockerOptions options)
@@ -159,8 +160,10 @@ class DockerProvider final : public Provider {
   const Traits& traits() const override { return docker_traits(); }
   Isolation probed() const override { return alive_->probed; }
   std::string unavailable_because() const override { return alive_->unavailable; }
+  const PoolUse& pool_use() const override { return alive_->use; }
 
   Task<std::unique_ptr<Sandbox>> create(Spec spec) override {
+    const auto asked = std::chrono::steady_clock::now();
     const auto alive = alive_;
     CO_CHECK(check(spec));
     if (spec.image.empty() && !spec.snapshot) spec.image = alive->options.default_image;
@@ -171,9 +174,11 @@ class DockerProvider final : public Provider {
     if (auto pooled = from_pool(alive, spec)) {
       tell_sudo(spec, *pooled);
       alive->watcher.add(pooled->state());
+      alive->use.add_hit(asked);
       co_return std::unique_ptr<Sandbox>(std::move(pooled));
     }
     CO_TRY(auto made, co_await make(alive, spec));
+    alive->use.add_miss(asked);
     tell_sudo(spec, *made);
     alive->watcher.add(made->state());
     note_kind(alive, spec);
@@ -254,6 +259,7 @@ class DockerProvider final : public Provider {
     std::map<std::string, std::weak_ptr<ContainerState>> states;
     std::vector<std::string> adoptable;
     std::vector<std::shared_ptr<Kind>> kinds;
+    PoolUse use;
     Isolation probed;
     std::string unavailable;
     bool is_closing = false;

@@ -28,6 +28,7 @@
 #include "sandbox/gvisor/client.h"
 #include "sandbox/gvisor/read_back.h"
 #include "sandbox/gvisor/walls.h"
+#include "sandbox/measured.h"
 #include "sandbox/spec_check.h"
 #include "sandbox/subject.h"
 
@@ -93,6 +94,7 @@ struct Alive {
   container::Watcher watcher;
   std::map<std::string, std::weak_ptr<ContainerState>> states;
   std::vector<std::string> adoptable;
+  PoolUse use;
   bool closing = false;
 };
 
@@ -149,7 +151,7 @@ Task<std::unique_ptr<ContainerSandbox>> make_restored(std::shared_ptr<Alive> ali
   co_return std::move(sandbox);
 }
 
-class GvisorProvider final : public Provider {
+class GvisorProvider final : public Provider, public Pooled {
  public:
   GvisorProvider(boost::asio::any_io_executor executor, std::shared_ptr<BrokerClient> broker, Reply hello,
                  GvisorOptions options)
@@ -172,8 +174,10 @@ class GvisorProvider final : public Provider {
   std::string unavailable_because() const override {
     return alive_->broker->is_open() ? "" : "the broker of runsc has ended: start the service again";
   }
+  const PoolUse& pool_use() const override { return alive_->use; }
 
   Task<std::unique_ptr<Sandbox>> create(Spec spec) override {
+    const auto asked = std::chrono::steady_clock::now();
     const auto alive = alive_;
     CO_CHECK(check(spec));
     CO_CHECK(check_walls(spec));
@@ -182,6 +186,7 @@ class GvisorProvider final : public Provider {
         co_return fail(Code::already_exists, "a sandbox of that id lives");
     if (auto pooled = from_pool(spec)) {
       alive->watcher.add(pooled->state());
+      alive->use.add_hit(asked);
       co_return std::unique_ptr<Sandbox>(std::move(pooled));
     }
     CO_TRY(const os::Turn::Hold turn, co_await alive->makers.take());
@@ -189,6 +194,7 @@ class GvisorProvider final : public Provider {
     if (spec.snapshot && spec.with_interpreters) {
       auto restored = co_await make_restored(alive, spec);
       if (restored) {
+        alive->use.add_miss(asked);
         alive->watcher.add((*restored)->state());
         co_return check_made(std::move(*restored), spec);
       }
@@ -197,6 +203,7 @@ class GvisorProvider final : public Provider {
     }
     const bool was_alive = spec.snapshot && spec.with_interpreters;
     CO_TRY(auto made, co_await make_fresh(alive, spec));
+    alive->use.add_miss(asked);
     alive->watcher.add(made->state());
     if (was_alive) {
       Carried carried;

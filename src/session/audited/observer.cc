@@ -4,8 +4,8 @@
 
 namespace atl::session::audited {
 
-void AuditedObserver::changed(const Session& session, State from, State to) {
-  next_.changed(session, from, to);
+void AuditedObserver::changed(const Session& session, State from, State to, const trace::Context& trace) {
+  next_.changed(session, from, to, trace);
   if (from == to || was_requested(session)) return;
   audit::Entry entry;
   if (to == State::stopped) entry.action = "session.end";

@@ -13,11 +13,11 @@ class AuditedObserver final : public Observer {
  public:
   AuditedObserver(Observer& next, std::shared_ptr<audit::Log> log) : next_(next), log_(std::move(log)) {}
 
-  void created(const Session& session, std::chrono::nanoseconds took) override {
-    next_.created(session, took);
+  void created(const Session& session, std::chrono::nanoseconds took, const trace::Context& trace) override {
+    next_.created(session, took, trace);
   }
   void create_failed(std::string_view provider, Code code) override { next_.create_failed(provider, code); }
-  void changed(const Session& session, State from, State to) override;
+  void changed(const Session& session, State from, State to, const trace::Context& trace) override;
   void started(const Session& session, const ExecutionRecord& record) override {
     next_.started(session, record);
   }

@@ -19,9 +19,9 @@ using testing::HasSubstr;
 
 class NoObserver final : public Observer {
  public:
-  void created(const Session&, std::chrono::nanoseconds) override {}
+  void created(const Session&, std::chrono::nanoseconds, const trace::Context&) override {}
   void create_failed(std::string_view, Code) override {}
-  void changed(const Session&, State, State) override { ++changes; }
+  void changed(const Session&, State, State, const trace::Context&) override { ++changes; }
   void finished(const Session&, const ExecutionRecord&, std::chrono::nanoseconds) override {}
   int changes = 0;
 };
@@ -296,16 +296,16 @@ TEST_F(AuditedTest, WhatNobodyAskedForIsTheSystems) {
   EXPECT_EQ(adopted.entry.actor.tenant, "one");
   Session lost = session_;
   lost.reason = "its sandbox ended";
-  told_->changed(lost, State::running, State::lost);
+  told_->changed(lost, State::running, State::lost, {});
   EXPECT_EQ(last("session.lose").entry.outcome, Outcome::error);
   EXPECT_EQ(last("session.lose").entry.reason, "its sandbox ended");
-  told_->changed(lost, State::running, State::paused);
+  told_->changed(lost, State::running, State::paused, {});
   EXPECT_EQ(last("session.pause").entry.actor.key_id, "system");
   const auto before = log_->facts().seq;
-  told_->changed(lost, State::creating, State::failed);
-  told_->changed(lost, State::running, State::running);
+  told_->changed(lost, State::creating, State::failed, {});
+  told_->changed(lost, State::running, State::running, {});
   lost.reason = kByRequest;
-  told_->changed(lost, State::running, State::stopped);
+  told_->changed(lost, State::running, State::stopped, {});
   EXPECT_EQ(log_->facts().seq, before);
   ASSERT_TRUE(wait(service_->shut_down("the service was stopped")));
   EXPECT_THAT(last("session.end").entry.reason, HasSubstr("stopped"));
