@@ -13,6 +13,7 @@
 #include "sandbox/docker/broker_client.h"
 #include "sandbox/docker/engine_harness.h"
 #include "sandbox/docker/spec_note.h"
+#include "sandbox/measured.h"
 #include "sandbox/test_loop.h"
 
 namespace atl::sandbox::docker {
@@ -189,6 +190,9 @@ TEST_F(DockerTest, AWaitingContainerCarriesItsSessionsLabel) {
   ASSERT_TRUE(sandbox);
   EXPECT_EQ(shell(*sandbox, "echo $MINE; pwd").out, "yes\n/home/user\n");
   EXPECT_EQ(engine_->count("atoll.session=" + session), 1) << "no other was made for it";
+  const PoolUse& use = dynamic_cast<Pooled&>(provider).pool_use();
+  EXPECT_EQ(use.hits, 1U);
+  EXPECT_EQ(use.misses, 1U);
   ASSERT_TRUE(run(sandbox->stop()));
   EXPECT_EQ(engine_->count("atoll.session=" + session), 0);
 }

@@ -12,6 +12,7 @@
 
 #include "os/file.h"
 #include "sandbox/gvisor/runsc.h"
+#include "sandbox/measured.h"
 #include "sandbox/test_loop.h"
 
 namespace atl::sandbox::gvisor {
@@ -299,6 +300,9 @@ TEST_F(GvisorTest, ReadySandboxesAreCopiesWithWarmInterpreters) {
     chances.push_back(execute(**python, "import random; print(random.random())").out);
   }
   EXPECT_NE(chances[0], chances[1]) << "copies of one interpreter must not draw the same numbers";
+  const PoolUse& use = dynamic_cast<Pooled&>(*provider_).pool_use();
+  EXPECT_EQ(use.hits, 2U);
+  EXPECT_EQ(use.misses, 1U);
 }
 
 TEST(GvisorMissing, ARunscThatIsNotThereIsToldWithTheRemedy) {
