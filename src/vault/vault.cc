@@ -9,6 +9,7 @@
 #include "base/bytes.h"
 #include "base/ids.h"
 #include "base/json.h"
+#include "base/utf8.h"
 #include "os/file.h"
 
 namespace atl::vault {
@@ -26,7 +27,13 @@ bool is_control(char c) {
   return static_cast<unsigned char>(c) < 32 || c == 127;
 }
 
+// Ids begin with this, so that one of them is never another secret's name.
+constexpr std::string_view kIdPrefix = "sec_";
+
 Result<void> check_name(std::string_view name) {
+  if (name.starts_with(kIdPrefix))
+    return fail(Error(Code::invalid_argument, "a secret's name does not begin with 'sec_': ids do")
+                    .with_field("name"));
   const bool good = !name.empty() && name.size() <= kNameMax && is_utf8(name) &&
                     name.find_first_of("{}/") == std::string_view::npos &&
                     std::none_of(name.begin(), name.end(), is_control);
@@ -134,13 +141,18 @@ Result<std::string> Vault::unseal(std::string_view tenant, std::string_view seal
 
 Task<store::DocumentRow> Vault::row_of(std::string tenant, std::string id_or_name) {
   std::string kind = kKind;
-  auto row = co_await store_.get_document(kind, std::move(tenant), id_or_name);
+  auto row = co_await store_.get_document(kind, tenant, id_or_name);
+  // Names are kept in lower case since they are compared without it; older ones are as they were given.
+  std::string lower = utf8::to_lower(id_or_name);
+  if (!row && row.error().code() == Code::not_found && lower != id_or_name)
+    row = co_await store_.get_document(kind, std::move(tenant), lower);
   if (!row && row.error().code() == Code::not_found) co_return no_secret(id_or_name);
   co_return row;
 }
 
 Task<Secret> Vault::create(std::string tenant, std::string name, std::string value,
                            std::map<std::string, std::string> metadata) {
+  name = utf8::to_lower(name);
   CO_CHECK(check_name(name));
   CO_CHECK(check_value(value));
   CO_CHECK(check_metadata(metadata));
@@ -148,7 +160,7 @@ Task<Secret> Vault::create(std::string tenant, std::string name, std::string val
   if (others.size() >= kCountMax)
     co_return fail(Code::resource_exhausted, fmt::format("at most {} secrets are allowed", kCountMax));
   const WallTime now = clock_.now();
-  Secret secret{"sec_" + random_word(20), std::move(name), 1, std::move(metadata), now, now};
+  Secret secret{std::string(kIdPrefix) + random_word(20), std::move(name), 1, std::move(metadata), now, now};
   store::DocumentRow row;
   row.kind = kKind;
   row.tenant = std::move(tenant);

@@ -30,7 +30,8 @@ class Vault {
   static Result<std::unique_ptr<Vault>> open(store::Store& store, const std::string& key_file,
                                              Clock& clock = Clock::machine());
 
-  // Names have 1 to 128 characters and no '{', '}', '/' or control character. Values have 1 byte to 64 KiB
+  // Names have 1 to 128 characters and no '{', '}', '/' or control character, do not begin with "sec_" as ids
+  // do, are kept in lower case and found in any. Values have 1 byte to 64 KiB
   // and no control character but tab: they become header values. Code::already_exists,
   // Code::resource_exhausted.
   Task<Secret> create(std::string tenant, std::string name, std::string value,

@@ -100,9 +100,35 @@ TEST_F(VaultTest, ATenantSeesOnlyItsOwn) {
   EXPECT_EQ(*wait(vault_->reveal("acme", "key")), "value");
 }
 
+TEST_F(VaultTest, NamesAreKeptInLowerCaseAndFoundInAny) {
+  const auto made = wait(vault_->create("acme", "OpenAI-Key", "v1", {}));
+  ASSERT_TRUE(made) << made.error().message();
+  EXPECT_EQ(made->name, "openai-key");
+  for (const char* spelled : {"openai-key", "OpenAI-Key", "OPENAI-KEY"}) {
+    EXPECT_EQ(wait(vault_->get("acme", spelled))->id, made->id) << spelled;
+    EXPECT_EQ(*wait(vault_->reveal("acme", spelled)), "v1") << spelled;
+  }
+  EXPECT_EQ(wait(vault_->create("acme", "OPENAI-key", "v2", {})).error().code(), Code::already_exists);
+  EXPECT_EQ(wait(vault_->update("acme", "OPENAI-key", "v2", std::nullopt))->version, 2);
+  EXPECT_TRUE(wait(vault_->remove("acme", "OpenAI-KEY")));
+  EXPECT_EQ(wait(vault_->get("acme", "openai-key")).error().code(), Code::not_found);
+}
+
+// As a service wrote it that told capitals apart.
+TEST_F(VaultTest, AnOlderNameStaysAsItWasGiven) {
+  const auto made = wait(vault_->create("acme", "old", "v1", {}));
+  auto row = wait(store_->get_document("secret", "acme", made->id));
+  ASSERT_TRUE(row) << row.error().message();
+  row->name = "OLD";
+  ASSERT_TRUE(wait(store_->put_document(*row)));
+  EXPECT_EQ(wait(vault_->get("acme", "OLD"))->name, "OLD");
+  EXPECT_EQ(wait(vault_->get("acme", "old")).error().code(), Code::not_found);
+}
+
 TEST_F(VaultTest, RefusesBadNamesAndValues) {
-  for (std::string bad : {std::string(), std::string("a{b"), std::string("a}"), std::string("a/b"),
-                          std::string("a\nb"), std::string(129, 'n')})
+  for (std::string bad :
+       {std::string(), std::string("a{b"), std::string("a}"), std::string("a/b"), std::string("a\nb"),
+        std::string(129, 'n'), std::string("sec_mine"), std::string("SEC_mine")})
     EXPECT_EQ(wait(vault_->create("acme", bad, "v", {})).error().code(), Code::invalid_argument) << bad;
   for (std::string bad : {std::string(), std::string("a\r\nX-Other: 1"), std::string(70'000, 'v')})
     EXPECT_EQ(wait(vault_->create("acme", "n", bad, {})).error().code(), Code::invalid_argument);

@@ -61,12 +61,21 @@ test('names are taken once, and names and values have a form', only, async () =>
   const one = await secret('taken')
   await assert.rejects(Secret.create(one.name, 'x'), (error) => error instanceof e2b.SecretError && /already exists/.test(error.message))
   const create = (body) => control('/secrets', { method: 'POST', body })
-  for (const body of [{}, { name: 'x' }, { name: '', value: 'v' }, { name: 'a{b', value: 'v' }, { name: 'n', value: '' },
+  for (const body of [{}, { name: 'x' }, { name: '', value: 'v' }, { name: 'a{b', value: 'v' }, { name: 'sec_mine', value: 'v' }, { name: 'SEC_mine', value: 'v' }, { name: 'n', value: '' },
     { name: 'n', value: 'a\r\nX-Injected: 1' }, { name: 7, value: 'v' }, { name: 'n', value: 'v', metadata: { a: 1 } }]) {
     const answer = await create(body)
     assert.equal(answer.status, 400, JSON.stringify(body))
     assert.equal((await answer.json()).code, 400)
   }
+})
+
+// The original's description of NewSecret.name: "Names are lower-cased before storage and returned in that canonical form".
+test('names are kept in lower case and found in any', only, async () => {
+  const one = await secret('Mixed-CASE')
+  assert.equal(one.name, `${prefix}-mixed-case`)
+  for (const name of [one.name, one.name.toUpperCase(), `${prefix}-Mixed-CASE`]) assert.equal((await Secret.getInfo(name)).secretId, one.secretId)
+  await assert.rejects(Secret.create(one.name.toUpperCase(), 'x'), /already exists/)
+  assert.equal(await Secret.destroy(`${prefix}-Mixed-CASE`), true)
 })
 
 test('placeholders are formed locally', only, () => {
