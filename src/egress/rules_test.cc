@@ -157,6 +157,15 @@ TEST(Rules, HeadersOfWildcardsGiveWayToNames) {
   EXPECT_TRUE(r.sets_headers());
 }
 
+// A name whose rule sets nothing is left alone, whatever a wildcard above it says.
+TEST(Rules, NoHeadersAreARuleToo) {
+  const auto r = Rules::compile({.inject = {{"*.a.com", {{"X", "w"}}}, {"api.a.com", {}}}}).value();
+  EXPECT_EQ(r.headers_for(host("api.a.com")), nullptr);
+  EXPECT_NE(r.headers_for(host("www.a.com")), nullptr);
+  EXPECT_TRUE(r.sets_headers());
+  EXPECT_FALSE(Rules::compile({.inject = {{"a.com", {}}}}).value().sets_headers());
+}
+
 TEST(Rules, SaysWhy) {
   EXPECT_EQ(rules({"*.a.com"}).check_host(host("x.a.com"), 1).reason, "allow *.a.com");
   EXPECT_EQ(rules({"*"}).check_host(host("10.0.0.1"), 1).reason, "internal address");

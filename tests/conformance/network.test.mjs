@@ -75,6 +75,21 @@ test('a secret reaches the server and nothing inside', only, async () => {
   assert.equal(seen.length, before)
 })
 
+// The original's description: `transform` and `headers` may be missing, names may be wildcards, "exact rules take precedence
+// ... and matching rule sets are not merged".
+test('a rule may set nothing, and keeps a wildcard away with it', only, async () => {
+  const name = `NETWORK-${Math.random().toString(36).slice(2)}`
+  await Secret.create(name, 'found in any case')
+  const headers = { 'X-Key': Secret.fill(name) }
+  const nothing = { [HOST]: [{}], 'a.test': [{ transform: {} }], 'b.test': [], '*.c.test': [{ transform: { headers } }] }
+  const box = await sandbox({ network: { allowOut: [HOST], denyOut: [ALL_TRAFFIC], rules: nothing } })
+  assert.deepEqual(await fetched(box), ['/x none', '200'])
+  await box.updateNetwork({ allowOut: [HOST], denyOut: [ALL_TRAFFIC], rules: { ...nothing, [HOST]: [{}, { transform: { headers } }] } })
+  await fetched(box)
+  assert.equal(seen.at(-1), 'found in any case')
+  await Secret.destroy(name)
+})
+
 test('rules that cannot be held are refused', only, async () => {
   const refused = [{ allowOut: ['10.0.0.1'] }, { allowOut: ['127.0.0.1'] }, { allowOut: ['169.254.169.254'] }, { allowOut: ['168.63.129.16'] },
     { allowOut: ['10.0.0.0/8'], denyOut: [ALL_TRAFFIC] }, { allowOut: ['127.0.0.0/8'] }, { allowOut: ['0.0.0.0/1'] }, { allowOut: ['::1'] },
@@ -83,7 +98,9 @@ test('rules that cannot be held are refused', only, async () => {
     { egressProxy: { address: '127.0.0.1:1080' } }, { egressProxy: { address: '10.1.2.3:1080' } }, { egressProxy: { address: 'localhost:1080' } },
     { egressProxy: { address: 'no-such-host.invalid:1080' } }, { egressProxy: { address: '127.0.0.3:1080', password: 'x' } },
     { egressProxy: { address: '127.0.0.3:1080', username: 'u'.repeat(256) } }, { egressProxy: { address: '127.0.0.3:1080', username: 'u', password: 'p'.repeat(256) } },
-    { egressProxy: { address: '127.0.0.3:1080', tls: { enabled: true } } }, { httpsPorts: [0] }, { httpsPorts: [65536] }, { httpsPorts: ['x'] }, { httpsPorts: [49983] }, { httpsPorts: 3000 }]
+    { egressProxy: { address: '127.0.0.3:1080', tls: { enabled: true } } }, { egressProxy: { address: '127.0.0.3:1080', protocol: 'socks5' } },
+    { rules: { '*': [{ transform: { headers: { A: 'b' } } }] } }, { rules: { 'a.test': {} } }, { rules: { 'a.test': ['x'] } },
+    { rules: { 'a.test': [{ reject: true }] } }, { rules: { 'a.test': [{ transform: { query: {} } }] } }, { rules: { 'a.test': [{ transform: { headers: { A: 1 } } }] } }, { httpsPorts: [0] }, { httpsPorts: [65536] }, { httpsPorts: ['x'] }, { httpsPorts: [49983] }, { httpsPorts: 3000 }]
   for (const network of refused) {
     const response = await control('/v2/sandboxes', { method: 'POST', body: { templateID: 'base', network } })
     const told = await response.json()

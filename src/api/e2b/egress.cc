@@ -14,6 +14,13 @@ bool is_address(const std::string& entry) {
   return egress::Cidr::parse(entry).has_value();
 }
 
+// Names that nobody here knows would be left out in silence.
+bool has_only(const Object& object, std::initializer_list<std::string_view> names) {
+  return std::ranges::all_of(object, [&](const auto& item) {
+    return std::ranges::find(names, std::string_view(item.key())) != names.end();
+  });
+}
+
 // ${e2b.secrets.NAME} is ${secrets.NAME}.
 Result<std::string> header_value(std::string_view text) {
   constexpr std::string_view theirs = "${e2b.secrets.", ours = "${secrets.";
@@ -35,12 +42,17 @@ Result<void> read_rules(const Object& rules, egress::RuleTexts& texts) {
     if (list == nullptr)
       return fail(Code::invalid_argument,
                   fmt::format("rules.{} must be a list", std::string_view(domain.key())));
+    // Also one that sets nothing: it keeps the headers of a wildcard away.
+    auto& injected = texts.inject[domain.key()];
     for (const auto& rule : *list) {
-      const Object* transform = rule.is_object() ? TRY(object(rule.get_object(), "transform")) : nullptr;
-      if (transform == nullptr || rule.get_object().size() != 1 || transform->size() != 1)
-        return fail(Code::unsupported, "a network rule has a transform of headers and nothing else");
+      if (!rule.is_object() || !has_only(rule.get_object(), {"transform"}))
+        return fail(Code::unsupported, "a network rule has a transform and nothing else");
+      const Object* transform = TRY(object(rule.get_object(), "transform"));
+      if (transform == nullptr) continue;
+      if (!has_only(*transform, {"headers"}))
+        return fail(Code::unsupported, "a transform has headers and nothing else");
       const auto headers = TRY(text_map(*transform, "headers"));
-      for (const auto& [name, value] : headers) texts.inject[domain.key()][name] = TRY(header_value(value));
+      for (const auto& [name, value] : headers) injected[name] = TRY(header_value(value));
     }
   }
   return {};
@@ -58,6 +70,8 @@ Result<std::optional<egress::UpstreamText>> read_proxy(const Object& network, co
     return fail(Error(Code::invalid_argument, "egressProxy: " + std::move(message)).with_field("network"));
   };
   if (proxy.address.empty()) return wrong("address is required, as 'host:port'");
+  if (!has_only(*given, {"address", "username", "password", "tls"}))
+    return wrong("it has an address, a username and a password, and nothing else");
   // Not to be left out in silence: whoever asks for it does not want a password on the wire.
   const Object* tls = TRY(object(*given, "tls"));
   if (tls != nullptr && TRY(boolean_or(*tls, "enabled", true)))
