@@ -106,13 +106,15 @@ test('lists have pages, an order and filters that are joined', async () => {
   const made = []
   for (let i = 0; i < 5; ++i) made.push(await create({ metadata: { 'k y': mark, n: String(i) }, timeout: 300 }))
   const filter = `metadata=${encodeURIComponent(encodeURIComponent(`${encodeURIComponent('k y')}=${mark}`))}`
-  async function walk(query) {
+  // The original's description of the header: running ones that match the filters, before pages; only if running ones
+  // were asked for.
+  async function walk(query, running = '5') {
     const ids = []
     let token = ''
     do {
       const page = await json(`/v2/sandboxes?${filter}&${query}${token && `&nextToken=${encodeURIComponent(token)}`}`)
       assert.equal(page.status, 200)
-      assert.ok(Number(page.headers.get('x-total-running')) >= 5)
+      assert.equal(page.headers.get('x-total-running'), running, query)
       ids.push(...page.body.map((one) => one.sandboxID))
       token = page.headers.get('x-next-token') ?? ''
     } while (token !== '')
@@ -123,11 +125,11 @@ test('lists have pages, an order and filters that are joined', async () => {
   assert.deepEqual(await walk('limit=2'), ids.toReversed())
   assert.deepEqual(await walk('limit=5&order=desc'), ids.toReversed(), 'a full last page has no page after it')
   assert.deepEqual(await walk('state=running,paused&limit=100'), ids.toReversed())
-  assert.deepEqual(await walk('state=paused'), [])
+  assert.deepEqual(await walk('state=paused', null), [])
   const { startedAt } = await info(made[3])
-  assert.deepEqual(await walk(`order=asc&startedAfter=${encodeURIComponent(startedAt)}`), ids.slice(3))
+  assert.deepEqual(await walk(`order=asc&startedAfter=${encodeURIComponent(startedAt)}`, '2'), ids.slice(3))
   assert.deepEqual(await walk('template=base&order=asc'), ids)
-  assert.deepEqual(await walk('template=no-such-template'), [])
+  assert.deepEqual(await walk('template=no-such-template', '0'), [])
   const both = encodeURIComponent(encodeURIComponent(`${encodeURIComponent('k y')}=${mark}&n=2`))
   assert.deepEqual((await json(`/v2/sandboxes?metadata=${both}`)).body.map((one) => one.sandboxID), [ids[2]])
   for (const name of ['sandboxID', 'templateID', 'clientID', 'startedAt', 'endAt', 'cpuCount', 'memoryMB', 'diskSizeMB', 'state', 'envdVersion']) {

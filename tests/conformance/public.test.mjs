@@ -179,12 +179,13 @@ printf %s "$2" > /tmp/config; id -un > /tmp/who`
   await box.kill()
 })
 
-test('identity tokens are refused, never ignored', async () => {
+test('identity tokens and sidecars are refused, never ignored', async () => {
   const refused = async (body) => {
     const told = await answer('/v2/sandboxes', { method: 'POST', body: { templateID: 'base', ...body } })
     assert.deepEqual([told.status, told.body.code], [400, 400])
     return told.body.message
   }
   assert.match(await refused({ iam: { tokens: { x: { audience: 'a', tokenType: 'JWT-SVID' } } } }), /iam/)
+  assert.match(await refused({ sidecars: [{ entry: 'valkey' }] }), /sidecars/)
   assert.match(await refused({ network: { rules: { 'a.example': [{ transform: { headers: { X: '${e2b.identity.tokens.x}' } } }] } } }), /identity tokens/)
 })

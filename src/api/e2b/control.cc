@@ -1,5 +1,6 @@
 #include "api/e2b/control.h"
 
+#include <algorithm>
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
@@ -83,6 +84,24 @@ Result<session::ListRequest> list_request(const net::Request& request) {
   }
   wanted.cursor = request.query("nextToken").value_or("");
   return wanted;
+}
+
+bool contains_all(const session::TextMap& had, const session::TextMap& wanted) {
+  return std::ranges::all_of(wanted, [&](const auto& pair) {
+    const auto found = had.find(pair.first);
+    return found != had.end() && found->second == pair.second;
+  });
+}
+
+// How many running ones the filters match, whatever page of them is asked for.
+std::size_t count_running(const session::Service& service, const auth::Principal& who,
+                          const session::ListRequest& wanted) {
+  return static_cast<std::size_t>(std::ranges::count_if(service.peek_all(), [&](const Session& session) {
+    return session.tenant == who.tenant && session.state == State::running &&
+           contains_all(session.metadata, wanted.metadata) &&
+           contains_all(session.attributes, wanted.attributes) &&
+           (!wanted.created_after || session.created_at >= *wanted.created_after);
+  }));
 }
 
 }  // namespace
@@ -256,7 +275,7 @@ Task<net::Response> Control::list(net::Request& request, auth::Principal who) {
     wanted.attributes[attribute::kTemplate] = found ? found->id : std::string();
   }
   bool paged = !wanted.cursor.empty();
-  auto page = co_await context_.service.list(who, std::move(wanted));
+  auto page = co_await context_.service.list(who, wanted);
   if (!page && paged && page.error().code() == Code::invalid_argument) {
     co_return fail(Code::invalid_argument, "Invalid next token");
   }
@@ -265,11 +284,9 @@ Task<net::Response> Control::list(net::Request& request, auth::Principal who) {
   for (const Session& session : page->items) sandboxes.push_back(listed_object(session));
   net::Response response = json_response(200, sandboxes);
   if (!page->next_cursor.empty()) response.headers.add("X-Next-Token", page->next_cursor);
-  std::size_t running = 0;
-  for (const Session& session : context_.service.peek_all()) {
-    running += session.tenant == who.tenant && session.state == State::running ? 1 : 0;
-  }
-  response.headers.add("X-Total-Running", std::to_string(running));
+  // Who may see only some of them is not told how many there are.
+  if (who.scopes == nullptr && std::ranges::find(wanted.states, State::running) != wanted.states.end())
+    response.headers.add("X-Total-Running", std::to_string(count_running(context_.service, who, wanted)));
   co_return response;
 }
 

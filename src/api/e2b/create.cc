@@ -123,6 +123,8 @@ Result<session::CreateRequest> create_request(const Object& message, bool second
   if (const Object* iam = TRY(object(message, "iam")); iam != nullptr && !iam->empty()) {
     return fail(Code::unsupported, "iam tokens are not supported");
   }
+  if (const Array* sidecars = TRY(array(message, "sidecars")); sidecars != nullptr && !sidecars->empty())
+    return fail(Code::unsupported, "sidecars are not supported: start the program in the sandbox itself");
   return request;
 }
 
