@@ -94,6 +94,9 @@ Result<Rules> Rules::compile(const RuleTexts& texts, std::shared_ptr<const Inter
     return a.target.closeness() > b.target.closeness();
   };
   std::ranges::stable_sort(rules.inject_, closer);
+  // One without headers is there to keep those of a wildcard away.
+  if (std::ranges::all_of(rules.inject_, [](const HeaderRule& rule) { return rule.headers.empty(); }))
+    rules.inject_.clear();
   if (texts.proxy) rules.proxy_ = TRY(Upstream::parse(*texts.proxy));
   return rules;
 }
