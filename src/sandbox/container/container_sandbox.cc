@@ -77,7 +77,7 @@ boost::asio::awaitable<void> ContainerState::follow() {
   const auto inside = connection;
   auto why = co_await inside->ended();
   if (self->connection != inside || self->ended) co_return;
-  std::string reason = why ? std::move(*why) : why.error().message();
+  std::string reason = why ? *why : why.error().message();
   auto explained = co_await self->walls->explain(reason);
   if (self->ended) co_return;
   self->has_ended(explained ? std::move(*explained) : std::move(reason));
