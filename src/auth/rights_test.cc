@@ -171,6 +171,41 @@ TEST_F(GrantTest, WhatBindsAKeyBindsTheSecretsThatItSees) {
             "networks");
 }
 
+// Whatever a key was narrowed to, one that nobody can read any more opens nothing.
+TEST_F(GrantTest, DamagedNarrowingsOpenNothing) {
+  NewKey bound = wanted("developer");
+  bound.narrowing.scopes.sessions = {"ses_a", "ses_b"};
+  bound.narrowing.scopes.environment = "shell";
+  const auto created = *wait(keys_.create(bound));
+  const Principal whole = *keys_.check(created.key, "127.0.0.1");
+  ASSERT_TRUE(whole.scopes);
+  EXPECT_EQ(whole.scopes->sessions, bound.narrowing.scopes.sessions);
+  EXPECT_TRUE(whole.may(Permission::execute));
+  EXPECT_FALSE(whole.may(Permission::volumes)) << "a bound key has no rights over anything else";
+  EXPECT_EQ(keys_.id_by_prefix(created.key), created.row.key_id);
+  EXPECT_EQ(keys_.id_by_prefix("e2b_something"), "");
+  for (const auto& [scopes, networks] :
+       std::vector<std::pair<std::string, std::string>>{{"[]", "[]"},
+                                                        {R"({"sessions":"ses_a"})", "[]"},
+                                                        {R"({"sessions":[1]})", "[]"},
+                                                        {R"({"anything":[]})", "[]"},
+                                                        {"{", "[]"},
+                                                        {"{}", "{}"},
+                                                        {"{}", "[1]"},
+                                                        {"{}", "["}}) {
+    SCOPED_TRACE(scopes + " " + networks);
+    store::KeyRow row = created.row;
+    row.scopes = scopes;
+    row.networks = networks;
+    EXPECT_FALSE(Keys::narrowing_of(row));
+    ASSERT_TRUE(wait(store_->update_key(row)));
+    Keys again(*store_, clock_);
+    ASSERT_TRUE(wait(again.reload()));
+    const auto who = again.check(created.key, "127.0.0.1");
+    EXPECT_TRUE(!who || who->permissions.empty());
+  }
+}
+
 TEST_F(GrantTest, OtherTenantsKeysDoNotExist) {
   const Principal acme = make(wanted("admin")), root = make(wanted("admin", "default"));
   const store::KeyRow ours = *keys_.find(root.key_id), theirs = *keys_.find(acme.key_id);
