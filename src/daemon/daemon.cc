@@ -405,6 +405,7 @@ Result<void> Daemon::build_tools() {
   tools::ToolExecutor::Options options;
   options.plugin_directories = configuration_.list("tools.plugins");
   options.plugin_host = data_ + "/plugin-host";
+  options.workers = lookers_.get();
   // What a call ran inside is told by the session service; the call itself, by whoever made it.
   options.on_finished = [this](const session::ExecutionRecord& record) {
     if (const auto session = service_->peek(record.session_id)) indexing_->finished(*session, record, {});

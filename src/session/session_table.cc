@@ -7,6 +7,7 @@
 #include "session/codec.h"
 #include "session/cursor.h"
 #include "session/subject.h"
+#include "session/tool_sandbox.h"
 
 namespace atl::session {
 namespace {
@@ -51,7 +52,13 @@ Task<Session> SessionTable::stored(Principal who, std::string id) {
 
 Task<LivePtr> SessionTable::live(Principal who, std::string id) {
   if (LivePtr found = find(id)) {
-    if (found->facts().tenant != who.tenant) co_return fail(no_session(id));
+    const Session& facts = found->facts();
+    if (facts.tenant != who.tenant) co_return fail(no_session(id));
+    const auto tool = facts.attributes.find(kToolAttribute);
+    if (tool != facts.attributes.end() && who.role != tool_role(facts.session_id))
+      co_return fail(Code::permission_denied,
+                     fmt::format("session {} is the sandbox of a call of the tool '{}', and its alone", id,
+                                 tool->second));
     co_return found;
   }
   CO_TRY(const Session ended, co_await stored(std::move(who), id));

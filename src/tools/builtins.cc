@@ -17,6 +17,8 @@ using Operation = Task<BuiltinAnswer> (*)(BuiltinCall, bj::object);
 
 constexpr std::size_t kReadMax = 1U << 20;
 constexpr std::size_t kListMax = 10'000;
+constexpr std::size_t kEditedMax = 4U << 20;
+constexpr std::uint32_t kListDepthMax = 64;
 
 BuiltinAnswer refused(std::string error, std::string value) {
   BuiltinAnswer answer;
@@ -56,8 +58,9 @@ std::string text_in(const bj::object& input, std::string_view name, std::string 
 
 std::uint64_t number_in(const bj::object& input, std::string_view name, std::uint64_t otherwise) {
   const bj::value* value = input.if_contains(name);
-  return value != nullptr && value->is_number() ? static_cast<std::uint64_t>(value->to_number<double>())
-                                                : otherwise;
+  if (value == nullptr || !value->is_number()) return otherwise;
+  constexpr double kMost = 1ULL << 53;
+  return static_cast<std::uint64_t>(std::clamp(value->to_number<double>(), 0.0, kMost));
 }
 
 bool flag_in(const bj::object& input, std::string_view name) {
@@ -151,8 +154,9 @@ std::string replaced(std::string_view text, std::string_view what, std::string_v
 // changing the wrong line.
 Task<BuiltinAnswer> edit_file(BuiltinCall call, bj::object input) {
   const std::string path = text_in(input, "path");
-  const std::string before = text_in(input, "old_text");
+  const std::string before = text_in(input, "old_text"), with = text_in(input, "new_text");
   CO_TRY(const auto files, co_await call.service->files(call.who, call.session_id));
+  if (before.empty()) co_return refused("TextNotFound", "old_text is empty");
   auto part = co_await read_part(files, path, 0, kReadMax + 1);
   if (!part) co_return answer_of(part.error());
   if (part->bytes.size() > kReadMax)
@@ -165,7 +169,9 @@ Task<BuiltinAnswer> edit_file(BuiltinCall call, bj::object input) {
                       fmt::format("old_text occurs {} times in {}; give more of its surroundings, or set "
                                   "replace_all",
                                   found, path));
-  std::string after = replaced(part->bytes, before, text_in(input, "new_text"));
+  if (part->bytes.size() - found * before.size() + found * with.size() > kEditedMax)
+    co_return refused("FileError", fmt::format("{} would have more than {} bytes", path, kEditedMax));
+  std::string after = replaced(part->bytes, before, with);
   const auto written = co_await write_whole(files, path, std::move(after), false);
   if (!written) co_return answer_of(written.error());
   BuiltinAnswer answer;
@@ -184,7 +190,8 @@ std::string_view file_type_word(sandbox::FileType type) {
 
 Task<BuiltinAnswer> list_files(BuiltinCall call, bj::object input) {
   CO_TRY(const auto files, co_await call.service->files(call.who, call.session_id));
-  const auto depth = static_cast<std::uint32_t>(number_in(input, "depth", 1));
+  const auto depth =
+      static_cast<std::uint32_t>(std::min<std::uint64_t>(number_in(input, "depth", 1), kListDepthMax));
   const auto listed = co_await files->list(text_in(input, "path"), depth, kListMax, std::string());
   if (!listed) co_return answer_of(listed.error());
   const std::size_t most = number_in(input, "limit", 1'000);
@@ -211,7 +218,8 @@ Task<BuiltinAnswer> search_files(BuiltinCall call, bj::object input) {
   request.name = text_in(input, "name");
   request.ignore_case = flag_in(input, "ignore_case");
   request.matches_max = number_in(input, "limit", 100);
-  auto found = co_await search(std::move(files), std::move(request));
+  SearchPlace place{call.workers, call.who.tenant};
+  auto found = co_await search(std::move(files), std::move(request), std::move(place));
   if (!found) co_return answer_of(found.error());
   bj::array matches;
   for (const Match& match : found->matches)
@@ -320,8 +328,11 @@ BuiltinCode code_of(std::string_view name, bj::value& input) {
 
 Task<BuiltinAnswer> run_builtin(std::string name, BuiltinCall call, bj::value input) {
   const auto* found = std::ranges::find(kOperations, name, &Named::name);
-  if (found == kOperations.end() || !input.is_object())
+  if (found == kOperations.end())
     co_return fail(Code::internal, fmt::format("no built-in tool is called '{}'", name));
+  if (!input.is_object())
+    co_return fail(
+        Error(Code::invalid_argument, fmt::format("the input of '{}' is an object", name)).with_field(""));
   co_return co_await found->operation(std::move(call), std::move(input.get_object()));
 }
 

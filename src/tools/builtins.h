@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "auth/principal.h"
+#include "os/fair_pool.h"
 #include "os/task.h"
 #include "session/service.h"
 
@@ -20,7 +21,8 @@ struct BuiltinCall {
   auth::Principal who;
   std::string session_id;
   std::chrono::milliseconds timeout{};
-  session::OutputWatcher watch;  // of what it runs; may be empty
+  session::OutputWatcher watch;     // of what it runs; may be empty
+  os::FairPool* workers = nullptr;  // for what computes; null: the loop does
 };
 
 // How the operation ended as far as its caller is concerned. A guest's failure is a status, never an Error.
@@ -41,7 +43,9 @@ struct BuiltinCode {
 // another.
 BuiltinCode code_of(std::string_view name, boost::json::value& input);
 
-// The input fits the schema of the tool that names the operation. What cannot be done (no such file, text
+// The input fits the schema of the tool that names the operation, which may be a tenant's and allow more than
+// the shipped one: what makes no sense is refused here as well. Code::invalid_argument if the input is no
+// object. What cannot be done (no such file, text
 // that is not there) is an answer with status error; an Error is a failure of ours or of the session.
 Task<BuiltinAnswer> run_builtin(std::string name, BuiltinCall call, boost::json::value input);
 

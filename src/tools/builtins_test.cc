@@ -26,7 +26,40 @@ TEST_F(BuiltinsTest, WhatIsNoOperationIsADefectOfOurs) {
   EXPECT_FALSE(is_builtin("rm_all"));
   EXPECT_TRUE(is_builtin("edit_file"));
   EXPECT_EQ(run("rm_all", bj::object()).error().code(), Code::internal);
-  EXPECT_EQ(run("read_file", "a text").error().code(), Code::internal);
+}
+
+// A tenant declares them with schemas of its own, which may allow anything.
+TEST_F(BuiltinsTest, WhatMakesNoSenseIsRefusedAlsoWhereASchemaAllowsIt) {
+  for (const char* name :
+       {"read_file", "write_file", "edit_file", "list_files", "search_files", "run_code", "run_command"})
+    EXPECT_EQ(run(name, "a text").error().code(), Code::invalid_argument) << name;
+  write("/tmp/n", "a\nb\n");
+  const auto empty =
+      run("edit_file",
+          bj::object{{"path", "/tmp/n"}, {"old_text", ""}, {"new_text", "x"}, {"replace_all", true}});
+  ASSERT_TRUE(empty);
+  EXPECT_EQ(empty->error, "TextNotFound") << "it would occur for ever";
+  for (const double number : {-1.0, 0.0, 0.5, 1e300}) {
+    SCOPED_TRACE(number);
+    EXPECT_TRUE(run("read_file", bj::object{{"path", "/tmp/n"}, {"offset", number}, {"length", number}}));
+    EXPECT_TRUE(run("list_files", bj::object{{"path", "/tmp"}, {"depth", number}, {"limit", number}}));
+    EXPECT_TRUE(run("search_files", bj::object{{"path", "/tmp"}, {"pattern", "a"}, {"limit", number}}));
+  }
+  EXPECT_EQ(run("read_file", bj::object{{"path", "/tmp/n"}, {"offset", -5}})->output.at("content"), "a\nb\n");
+}
+
+TEST_F(BuiltinsTest, AnEditMakesNoFileWithoutEnd) {
+  write("/tmp/grow", std::string(1'000'000, 'a'));
+  EXPECT_THAT(refusal("edit_file", {{"path", "/tmp/grow"},
+                                    {"old_text", "a"},
+                                    {"new_text", std::string(1'000'000, 'b')},
+                                    {"replace_all", true}}),
+              HasSubstr("would have more than"));
+  EXPECT_EQ(output("read_file", {{"path", "/tmp/grow"}}).at("total"), 1'000'000);
+  EXPECT_EQ(output("edit_file",
+                   {{"path", "/tmp/grow"}, {"old_text", "a"}, {"new_text", "bb"}, {"replace_all", true}})
+                .at("replacements"),
+            1'000'000);
 }
 
 // What is wrong with the session is no answer of the tool.
@@ -154,6 +187,35 @@ TEST_F(BuiltinsTest, ASearchFindsLinesAndNames) {
   const bj::value names = search({{"name", "*.md"}});
   EXPECT_EQ(names.at("matches"), (bj::array{{{"path", "/tmp/s/b.md"}, {"line", 0}, {"text", ""}}}));
   EXPECT_EQ(search({{"name", "*"}, {"limit", 2}}).at("truncated"), true);
+}
+
+TEST_F(BuiltinsTest, PatternsThatCostTooMuchAreRefusedOrSeeTheBeginningOfALine) {
+  std::string large = "[ab]*a";
+  for (int i = 0; i < 8; ++i) large += "[ab]{1000}";
+  EXPECT_THAT(refusal("search_files", {{"path", "/tmp"}, {"pattern", large}}),
+              HasSubstr("'pattern' is too large"));
+  write("/tmp/q/long", std::string(400'000, 'y') + std::string(1'000, 'x') + "\n" + std::string(1'000, 'x'));
+  const bj::value cut = output("search_files", {{"path", "/tmp/q"}, {"pattern", "x{1000}"}});
+  EXPECT_EQ(cut.at("truncated"), true) << "the end of its first line was not looked at";
+  ASSERT_EQ(cut.at("matches").as_array().size(), 1U) << "the next line was";
+  EXPECT_EQ(cut.at("matches").at(0).at("line"), 2);
+  EXPECT_EQ(output("search_files", {{"path", "/tmp/q"}, {"pattern", "xx$"}}).at("matches").as_array().size(),
+            2U);
+}
+
+TEST_F(BuiltinsTest, AThreadBesideTheLoopFindsTheSame) {
+  for (int i = 0; i < 5; ++i) write("/tmp/w/f" + std::to_string(i), "one\ntwo\n");
+  os::FairPool pool(loop_.get_executor(), 2);
+  for (os::FairPool* workers : {static_cast<os::FairPool*>(nullptr), &pool}) {
+    BuiltinCall call{service_.get(), ann_, session_, std::chrono::milliseconds(5'000), {}, workers};
+    const auto found = wait(run_builtin("search_files", std::move(call),
+                                        bj::object{{"path", "/tmp/w"}, {"pattern", "o$"}, {"limit", 4}}));
+    ASSERT_TRUE(found) << found.error().message();
+    EXPECT_EQ(found->output.at("matches").as_array().size(), 4U);
+    EXPECT_EQ(found->output.at("matches").at(3).at("path"), "/tmp/w/f3");
+    EXPECT_EQ(found->output.at("truncated"), true);
+  }
+  pool.join();
 }
 
 TEST_F(BuiltinsTest, FilesThatAreTooLargeToSearchArePassedOver) {

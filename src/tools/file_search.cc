@@ -5,6 +5,8 @@
 #include <re2/re2.h>
 
 #include <algorithm>
+#include <chrono>
+#include <iterator>
 
 #include "base/bytes.h"
 
@@ -16,16 +18,29 @@ constexpr std::uint32_t kDepthMax = 64;
 constexpr std::uint64_t kFileBytesMax = 4U << 20;
 constexpr std::uint64_t kBytesMax = 256ULL << 20;
 constexpr std::size_t kLineMax = 500;
+constexpr std::size_t kMatchesMax = 10'000;
+// A pattern that has too many states to remember costs an instruction of its program after the other, at
+// every character: these bound what one line may take to a few seconds and a search to not much more.
+constexpr std::size_t kProgramMax = 5'000;
+constexpr std::size_t kLineUnits = 64U << 20;  // characters times instructions
+constexpr std::chrono::seconds kTimeMax{10};
 
-Result<std::unique_ptr<re2::RE2>> compiled(const SearchRequest& request) {
+using Pattern = std::shared_ptr<const re2::RE2>;
+
+Result<Pattern> compiled(const SearchRequest& request) {
   re2::RE2::Options options;
   options.set_log_errors(false);
   options.set_case_sensitive(!request.ignore_case);
-  options.set_max_mem(8 << 20);
-  auto pattern = std::make_unique<re2::RE2>(request.pattern, options);
+  options.set_max_mem(4 << 20);
+  auto pattern = std::make_shared<const re2::RE2>(request.pattern, options);
   if (!pattern->ok())
     return fail(
         Error(Code::invalid_argument, fmt::format("'pattern': {}", pattern->error())).with_field("pattern"));
+  if (static_cast<std::size_t>(pattern->ProgramSize()) > kProgramMax)
+    return fail(
+        Error(Code::invalid_argument, fmt::format("'pattern' is too large: {} instructions, at most {}",
+                                                  pattern->ProgramSize(), kProgramMax))
+            .with_field("pattern"));
   return pattern;
 }
 
@@ -40,21 +55,53 @@ Task<std::string> whole_file(std::shared_ptr<sandbox::Files> files, std::string 
   co_return text;
 }
 
-void match_lines(const std::string& text, const re2::RE2& pattern, const std::string& path,
-                 std::size_t matches_max, SearchAnswer& answer) {
+// The matches of one file.
+struct FoundLines {
+  std::vector<Match> matches;
+  bool is_over = false;  // there are more matches, or no time is left
+  bool is_cut = false;   // a line was not seen to its end
+  std::chrono::steady_clock::duration took{};
+};
+
+struct Reading {
+  std::string text, path;
+  Pattern pattern;
+  std::size_t matches_max;
+  std::chrono::steady_clock::duration time_left;
+};
+
+Result<FoundLines> match_lines(const Reading& reading) {
+  const auto began = std::chrono::steady_clock::now();
+  const std::size_t line_max =
+      kLineUnits / static_cast<std::size_t>(std::max(1, reading.pattern->ProgramSize()));
+  const std::string& text = reading.text;
+  FoundLines found;
   std::uint64_t number = 0;
-  for (std::size_t from = 0; from < text.size();) {
+  for (std::size_t from = 0; from < text.size() && !found.is_over;) {
     const std::size_t end = std::min(text.find('\n', from), text.size());
     const std::string_view line = std::string_view(text).substr(from, end - from);
+    const std::string_view seen = line.substr(0, line_max);
     ++number;
     from = end + 1;
-    if (!re2::RE2::PartialMatch(re2::StringPiece(line.data(), line.size()), pattern)) continue;
-    if (answer.matches.size() >= matches_max) {
-      answer.truncated = true;
-      return;
+    found.is_cut = found.is_cut || seen.size() < line.size();
+    // The clock is not asked for lines that cost nothing.
+    if (number % 64 == 0 || seen.size() > 4096)
+      found.is_over = std::chrono::steady_clock::now() - began > reading.time_left;
+    if (!re2::RE2::PartialMatch(re2::StringPiece(seen.data(), seen.size()), *reading.pattern)) continue;
+    if (found.matches.size() >= reading.matches_max) {
+      found.is_over = true;
+      break;
     }
-    answer.matches.push_back({to_valid_utf8(path), number, to_valid_utf8(line.substr(0, kLineMax))});
+    found.matches.push_back({to_valid_utf8(reading.path), number, to_valid_utf8(line.substr(0, kLineMax))});
   }
+  found.took = std::chrono::steady_clock::now() - began;
+  return found;
+}
+
+Task<FoundLines> read_lines(SearchPlace place, Reading reading) {
+  if (place.pool == nullptr) co_return match_lines(reading);
+  auto read = [reading = std::move(reading)] { return match_lines(reading); };
+  co_return co_await place.pool->run<FoundLines>(place.tenant, std::move(read));
 }
 
 bool is_wanted(const sandbox::FileInfo& info, const SearchRequest& request) {
@@ -64,11 +111,14 @@ bool is_wanted(const sandbox::FileInfo& info, const SearchRequest& request) {
 
 }  // namespace
 
-Task<SearchAnswer> search(std::shared_ptr<sandbox::Files> files, SearchRequest request) {
-  CO_TRY(const auto pattern, compiled(request));
+Task<SearchAnswer> search(std::shared_ptr<sandbox::Files> files, SearchRequest request, SearchPlace place) {
+  CO_TRY(const Pattern pattern, compiled(request));
+  request.matches_max = std::min(request.matches_max, kMatchesMax);
+  std::chrono::steady_clock::duration time_left = kTimeMax;
   CO_TRY(const auto entries, co_await files->list(request.path, kDepthMax, kFilesMax, std::string()));
   SearchAnswer answer;
   std::uint64_t bytes = 0;
+  bool is_cut = false;
   for (const sandbox::FileInfo& info : entries) {
     if (answer.truncated) break;
     if (!is_wanted(info, request)) continue;
@@ -83,13 +133,20 @@ Task<SearchAnswer> search(std::shared_ptr<sandbox::Files> files, SearchRequest r
       break;
     }
     // A file that went away or may not be read meanwhile has no matches.
-    const auto text = co_await whole_file(files, info.path);
+    auto text = co_await whole_file(files, info.path);
     if (!text) continue;
     bytes += text->size();
     ++answer.files_searched;
     if (text->find('\0') != std::string::npos) continue;
-    match_lines(*text, *pattern, info.path, request.matches_max, answer);
+    Reading reading{std::move(*text), info.path, pattern, request.matches_max - answer.matches.size(),
+                    time_left};
+    CO_TRY(FoundLines found, co_await read_lines(place, std::move(reading)));
+    std::ranges::move(found.matches, std::back_inserter(answer.matches));
+    answer.truncated = found.is_over;
+    is_cut = is_cut || found.is_cut;
+    time_left -= found.took;
   }
+  answer.truncated = answer.truncated || is_cut;
   co_return answer;
 }
 

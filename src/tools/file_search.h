@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "os/fair_pool.h"
 #include "os/task.h"
 #include "sandbox/files.h"
 
@@ -27,11 +28,20 @@ struct Match {
 struct SearchAnswer {
   std::vector<Match> matches;
   std::size_t files_searched = 0;
-  bool truncated = false;  // a bound ended the search: matches, files or bytes
+  bool truncated = false;  // a bound ended the search, or cut a line: matches, files, bytes, time
+};
+
+// Where the lines are read: on a thread of `pool`, in the share of `tenant`; without a pool on the loop.
+struct SearchPlace {
+  os::FairPool* pool = nullptr;
+  std::string tenant;
 };
 
 // Searches the files beneath a directory, in the order of their names. Binary files and files over 4 MiB are
-// passed over. Code::invalid_argument if the pattern is none; Code::not_found if the directory is not there.
-Task<SearchAnswer> search(std::shared_ptr<sandbox::Files> files, SearchRequest request);
+// passed over; of a line that is very long for its pattern the beginning is looked at. A search ends after
+// 10 s of matching. Code::invalid_argument if the pattern is none or compiles to more than 5,000
+// instructions; Code::not_found if the directory is not there.
+Task<SearchAnswer> search(std::shared_ptr<sandbox::Files> files, SearchRequest request,
+                          SearchPlace place = {});
 
 }  // namespace atl::tools

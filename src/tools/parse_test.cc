@@ -114,11 +114,48 @@ TEST(CommandLine, WordsOfAnInputStayWords) {
               ElementsAre("a", "{{", "{{x", "x}}", "=1="));
 }
 
+TEST(CommandLine, AValueMakesNoOptionOfALongerWord) {
+  const auto fill = [](const char* word, const char* input) {
+    return filled_words({{"tar", word, "--", word}}, bj::parse(input));
+  };
+  for (const char* word : {"{{x}}.tar", "{{x}}{{y}}", "{{none}}{{x}}"}) {
+    const auto refused = fill(word, R"({"x":"--to-command=sh","y":"z"})");
+    ASSERT_FALSE(refused) << word;
+    EXPECT_EQ(refused.error().code(), Code::invalid_argument) << word;
+    EXPECT_THAT(refused.error().message(), HasSubstr("option")) << word;
+  }
+  EXPECT_EQ(fill("{{x}}.tar", R"({"x":"-"})").error().field(), "/x");
+  EXPECT_EQ(fill("{{x}}", R"({"x":"-0x"})").error().field(), "/x") << "no number";
+  EXPECT_THAT(*fill("{{x}}", R"({"x":"-0.5"})"), ElementsAre("tar", "-0.5", "--", "-0.5"));
+  EXPECT_THAT(*fill("{{x}}", R"({"x":-1e300})"), ElementsAre("tar", "-1E300", "--", "-1E300"));
+  EXPECT_THAT(*fill("-o{{x}}", R"({"x":"-y"})"), ElementsAre("tar", "-o-y", "--", "-o-y"));
+  EXPECT_THAT(*filled_words({{"cat", "--", "{{x}}.txt"}}, bj::parse(R"({"x":"-y"})")),
+              ElementsAre("cat", "--", "-y.txt"));
+}
+
+TEST(CommandLine, WhatNoProgramCanBeStartedWithIsTooLarge) {
+  const auto fill = [](std::size_t words, std::size_t bytes) {
+    CommandRun run{{"echo"}};
+    run.argv.resize(1 + words, "{{x}}");
+    return filled_words(run, bj::object{{"x", std::string(bytes, 'x')}});
+  };
+  EXPECT_TRUE(fill(1, 131'071));
+  EXPECT_EQ(fill(1, 131'072).error().code(), Code::too_large);
+  EXPECT_TRUE(fill(7, 131'071));
+  EXPECT_EQ(fill(9, 131'071).error().code(), Code::too_large);
+}
+
 TEST(CommandLine, AddressesOfAnInputStayWithinTheirPlace) {
   HttpRun run;
   run.url = "https://h/{{path}}?q={{q}}";
   EXPECT_EQ(*filled_url(run, bj::parse(R"({"path":"../x/@y","q":"a b&c=ü#"})")),
             "https://h/..%2Fx%2F%40y?q=a%20b%26c%3D%C3%BC%23");
+  // Dots would lead out of the directory that the author wrote.
+  for (const char* bad : {R"({"path":".."})", R"({"path":"."})", R"({"path":"..."})"})
+    EXPECT_EQ(filled_url(run, bj::parse(bad)).error().field(), "/path") << bad;
+  EXPECT_EQ(*filled_url(run, bj::parse(R"({"path":"a","q":".."})")), "https://h/a?q=..");
+  run.url = "https://{{a}}/{{b}";
+  EXPECT_EQ(*filled_url(run, bj::parse(R"({"a":"x"})")), "https://x/{{b}");
   run.url = "{{url}}";
   EXPECT_EQ(*filled_url(run, bj::parse(R"({"url":"http://x"})")), "http://x");
   for (const char* bad : {R"({"url":"file:///etc/passwd"})", R"({"url":5})", "{}", "[]"})

@@ -8,8 +8,8 @@
 
 namespace atl::tools {
 
-// Outputs of pure tools by what they were made of: tenant, tool and input. Bounded by entries and bytes; what
-// was not asked for longest goes first. Belongs to one thread.
+// Outputs of pure tools by what they were made of: tenant, tool, input, and the session whose sandbox
+// answered. Bounded by entries and bytes; what was not asked for longest goes first. Belongs to one thread.
 class ResultCache {
  public:
   ResultCache(std::size_t bytes_max, std::size_t entries_max)

@@ -20,11 +20,12 @@ struct Mismatch {
 // What one schema and one check of a value may cost. Schemas come from tenants: without bounds a few hundred
 // bytes of references could keep the service busy for ever.
 struct SchemaBounds {
-  std::size_t depth_max = 64;       // of nested subschemas
-  std::size_t nodes_max = 20'000;   // values in the schema
-  std::size_t patterns_max = 256;   // regular expressions
-  std::size_t steps_max = 500'000;  // of one check, each a fraction of a microsecond
-  std::size_t nesting_max = 128;    // subschemas under way at once in one check
+  std::size_t depth_max = 64;        // of nested subschemas
+  std::size_t nodes_max = 20'000;    // values in the schema
+  std::size_t patterns_max = 256;    // regular expressions
+  std::size_t program_max = 20'000;  // instructions that they are compiled to, together
+  std::size_t steps_max = 500'000;   // of one check, each a fraction of a microsecond
+  std::size_t nesting_max = 128;     // subschemas under way at once in one check
 };
 
 // A JSON Schema of draft 7, compiled once and asked often. Immutable; any thread may use it.

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <set>
 
+#include "tools/pattern_cache.h"
 #include "tools/schema.h"
 #include "tools/schema_parts.h"
 
@@ -166,11 +167,10 @@ class Check {
   }
 
   bool matches(std::string_view pattern, std::string_view value) {
-    // A pattern that has too many states to remember is followed a character at a time.
-    if (!spend(1 + value.size() / 16)) return true;
-    const auto found = parts_.patterns.find(pattern);
-    return found != parts_.patterns.end() &&
-           re2::RE2::PartialMatch(re2::StringPiece(value.data(), value.size()), *found->second);
+    const auto known = parts_.patterns.find(pattern);
+    if (known == parts_.patterns.end() || !spend(steps_to_match(known->second, value.size()))) return true;
+    const auto found = compiled_pattern(pattern);
+    return found && re2::RE2::PartialMatch(re2::StringPiece(value.data(), value.size()), **found);
   }
 
   Found array(const bj::object& schema, const bj::array& value, const std::string& at) {
@@ -193,7 +193,7 @@ class Check {
     std::set<std::string> seen;
     for (std::size_t i = 0; i < value.size(); ++i) {
       std::string text = canonical_json(value[i]);
-      if (!spend(1 + text.size() / 256)) return std::nullopt;
+      if (!spend(1 + text.size() / 16)) return std::nullopt;
       if (!seen.insert(std::move(text)).second)
         return Mismatch{fmt::format("{}/{}", at, i), "is there twice; all items must differ"};
     }

@@ -8,6 +8,7 @@
 #include <deque>
 #include <set>
 
+#include "tools/pattern_cache.h"
 #include "tools/schema.h"
 #include "tools/schema_parts.h"
 
@@ -256,16 +257,19 @@ class Compiler {
     if (parts_.patterns.contains(text)) return {};
     if (parts_.patterns.size() >= parts_.bounds.patterns_max)
       return fail(refused(pointer, fmt::format("more than {} patterns", parts_.bounds.patterns_max)));
-    re2::RE2::Options options;
-    options.set_log_errors(false);
-    options.set_max_mem(1 << 20);
-    auto made = std::make_unique<re2::RE2>(re2::StringPiece(text.data(), text.size()), options);
-    if (!made->ok())
+    const auto made = compiled_pattern(text);
+    if (!made)
       return fail(refused(
           pointer, fmt::format("the pattern cannot be used: {} (look-around and back references are not "
                                "supported)",
-                               made->error())));
-    parts_.patterns.emplace(std::string(text), std::move(made));
+                               made.error().message())));
+    const auto program = static_cast<std::size_t>((*made)->ProgramSize());
+    program_ += program;
+    if (program_ > parts_.bounds.program_max)
+      return fail(
+          refused(pointer, fmt::format("the patterns are too large together: {} instructions, at most {}",
+                                       program_, parts_.bounds.program_max)));
+    parts_.patterns.emplace(std::string(text), program);
     return {};
   }
 
@@ -405,7 +409,7 @@ class Compiler {
   }
 
   Schema::Parts& parts_;
-  std::size_t nodes_ = 0;
+  std::size_t nodes_ = 0, program_ = 0;
   std::string base_;
   std::map<std::string, const bj::value*> places_;
   std::deque<Reference> references_;

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <re2/re2.h>
-
 #include <boost/json/value.hpp>
 #include <map>
 #include <memory>
@@ -18,7 +16,8 @@ struct Schema::Parts {
   SchemaBounds bounds;
   // By the address of the schema object whose "$ref" it is; into `document`, which never moves.
   std::unordered_map<const boost::json::object*, const boost::json::value*> references;
-  std::map<std::string, std::unique_ptr<re2::RE2>, std::less<>> patterns;
+  // The size of the program that each is compiled to (pattern_cache.h).
+  std::map<std::string, std::size_t, std::less<>> patterns;
 };
 
 // "/a~1b" for the member "a/b" of `base`.

@@ -8,6 +8,8 @@
 #include <fstream>
 #include <sstream>
 
+#include "tools/pattern_cache.h"
+
 namespace atl::tools {
 namespace {
 
@@ -95,6 +97,45 @@ TEST(Schema, PatternsAreLinear) {
   const std::string text = "\"" + std::string(500'000, 'a') + "\"";
   EXPECT_NE(complaint(R"j({"pattern":"^(a+)+$b"})j", text), "");
   EXPECT_EQ(complaint(R"j({"pattern":"^(a|aa)+$"})j", text), "");
+}
+
+// RE2 cannot remember the states of these: it follows every instruction at every character, for seconds.
+TEST(Schema, PatternsOfManyStatesCostWhatTheyTake) {
+  std::string text;
+  for (unsigned i = 0, x = 1; i < 1U << 16; ++i, x = x * 1103515245 + 12345)
+    text += (x >> 16) % 2 == 0 ? 'a' : 'b';
+  EXPECT_NE(complaint(R"({"pattern":"[ab]*a[ab]{1000}c"})", "\"" + text + "\"").find("too many steps"),
+            std::string::npos);
+  EXPECT_EQ(complaint(R"({"pattern":"[ab]*a[ab]{1000}c"})", "\"ab\""),
+            ": must match the pattern \"[ab]*a[ab]{1000}c\"");
+  bj::array large;
+  for (const char* letter : {"x", "y", "z"}) {
+    std::string pattern = letter;
+    for (int i = 0; i < 8; ++i) pattern += "[ab]{1000}";
+    large.push_back(bj::object{{"pattern", pattern}});
+  }
+  const auto refused = Schema::compile(bj::object{{"anyOf", large}});
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message().find("too large together"), std::string::npos)
+      << refused.error().message();
+  EXPECT_EQ(refused.error().field(), "/anyOf/2/pattern");
+}
+
+TEST(PatternCache, KeepsWhatWasUsedLastWithinABound) {
+  const auto first = compiled_pattern("first");
+  ASSERT_TRUE(first);
+  EXPECT_EQ(*compiled_pattern("first"), *first) << "the same for everybody";
+  std::weak_ptr<const re2::RE2> seen = *first, used = *compiled_pattern("used");
+  EXPECT_TRUE(re2::RE2::FullMatch("first", **first));
+  for (int i = 0; i < 300; ++i) {
+    ASSERT_TRUE(compiled_pattern("p" + std::to_string(i)));
+    ASSERT_TRUE(compiled_pattern("used"));
+  }
+  EXPECT_EQ(seen.use_count(), 1) << "only this test has it";
+  EXPECT_FALSE(used.expired());
+  EXPECT_NE(*compiled_pattern("first"), *first);
+  EXPECT_EQ(compiled_pattern("(").error().code(), Code::invalid_argument);
+  EXPECT_TRUE(compiled_pattern("[ab]{1000}[ab]{1000}[ab]{1000}[ab]{1000}")) << "larger than most";
 }
 
 // Each of these would hold its caller up for seconds if only subschemas were counted as steps.

@@ -10,12 +10,15 @@
 #include "base/log.h"
 #include "session/retry.h"
 #include "session/subject.h"
+#include "session/tool_sandbox.h"
 #include "tools/open_call.h"
 
 namespace atl::tools {
 namespace {
 
 namespace bj = boost::json;
+
+constexpr std::size_t kShellInputMax = 60'000;  // what a session's environment has room for
 
 std::string digest_of(std::string_view text) {
   return "sha256:" + sha256_hex(text);
@@ -29,9 +32,31 @@ ToolResult failed(session::Status status, std::string error, std::string value) 
   return result;
 }
 
+void refuse_output(ToolResult& result, const Mismatch& wrong) {
+  result.status = session::Status::error;
+  result.error = "InvalidOutput";
+  result.error_value =
+      fmt::format("the tool's output does not fit its schema: '{}' {}", wrong.pointer, wrong.message);
+}
+
 // Null if nobody watches.
 std::shared_ptr<WatchedOutput> watched_output(const ToolRequest& request, ProgressReader::Shown shown) {
   return request.watch ? std::make_shared<WatchedOutput>(request.watch, shown) : nullptr;
+}
+
+// What a sandbox of a session answers is in the hands of whoever was in there before: it is kept for that
+// session. What a fresh sandbox or a process of the tenant's answers is the same for all of its sessions.
+std::string cache_key(const Tool& tool, const std::string& tenant, const std::string& session,
+                      const std::string& input) {
+  const bool is_shared = tool.place == Place::fresh || std::holds_alternative<ClientRun>(tool.run);
+  return fmt::format("{}\n{}\n{}\n{}", tenant, is_shared ? "" : session, tool.digest, input);
+}
+
+// The steps of a check that the loop makes itself: some milliseconds. One that needs more begins anew beside
+// it.
+std::size_t steps_at_once(const ToolExecutor::Options& options) {
+  constexpr std::size_t kAtOnce = 10'000;
+  return options.workers == nullptr ? SchemaBounds{}.steps_max : kAtOnce;
 }
 
 }  // namespace
@@ -90,11 +115,18 @@ Result<ToolPtr> ToolExecutor::find(const auth::Principal& who, const ToolRequest
   return tool;
 }
 
-Result<std::optional<Mismatch>> ToolExecutor::check(const auth::Principal& who, const ToolRequest& request) {
-  const ToolPtr tool = TRY(find(who, request));
-  auto wrong = TRY(validator_.check_input(*tool, request.input));
+Task<std::optional<Mismatch>> ToolExecutor::check(const auth::Principal& who, const ToolRequest& request) {
+  CO_TRY(const ToolPtr tool, find(who, request));
+  std::size_t steps = steps_at_once(options_);
+  CO_TRY(auto wrong, validator_.check_input(*tool, request.input, steps));
+  if (steps == 0 && options_.workers != nullptr) {
+    auto whole = [tool, input = request.input, validator = validator_] {
+      return validator.check_input(*tool, input);
+    };
+    CO_TRY(wrong, co_await options_.workers->run<std::optional<Mismatch>>(who.tenant, std::move(whole)));
+  }
   if (wrong) ++counted(who.tenant, tool->name).failures["invalid_input"];
-  return wrong;
+  co_return wrong;
 }
 
 // A tenant may declare, call and remove tools for ever: those that are gone are forgotten when there are
@@ -125,7 +157,7 @@ const ToolStatistics* ToolExecutor::statistics(const std::string& tenant, std::s
 
 Task<ToolResult> ToolExecutor::call(auth::Principal who, ToolRequest request) {
   CO_TRY(const ToolPtr tool, find(who, request));
-  CO_TRY(const auto wrong, check(who, request));
+  CO_TRY(const auto wrong, co_await check(who, request));
   if (wrong)
     co_return fail(Error(Code::invalid_argument, fmt::format("the input of '{}': '{}' {}", tool->name,
                                                              wrong->pointer, wrong->message))
@@ -149,7 +181,7 @@ Task<ToolResult> ToolExecutor::call(auth::Principal who, ToolRequest request) {
 
 Task<ToolResult> ToolExecutor::run_recorded(auth::Principal who, ToolPtr tool, ToolRequest request) {
   const std::string input = canonical_json(request.input);
-  const std::string key = who.tenant + "\n" + tool->digest + "\n" + digest_of(input);
+  const std::string key = cache_key(*tool, who.tenant, request.session_id, digest_of(input));
   session::ToolCall facts{tool->name, input};
   CO_TRY(session::ExecutionRecord record,
          co_await service_->admit_tool(who, request.session_id, std::move(facts)));
@@ -212,6 +244,7 @@ Result<session::CreateRequest> ToolExecutor::fresh_request(const Tool& tool,
   // Should this service be killed, the sandbox ends by itself.
   create.ttl = timeout + std::chrono::seconds(60);
   create.metadata = {{"atoll.tool", tool.name}};
+  create.attributes = {{session::kToolAttribute, tool.name}};
   if (!tool.network.empty()) {
     create.network = sandbox::Network::egress;
     create.egress.allow = tool.network;
@@ -227,6 +260,7 @@ Task<ToolResult> ToolExecutor::run_fresh(auth::Principal who, ToolPtr tool, Tool
   CO_TRY(const session::Session made, co_await service_->create(who, std::move(create)));
   const FreshSandbox end(executor_, service_, who, made.session_id);
   request.session_id = made.session_id;
+  who.role = session::tool_role(made.session_id);
   co_return co_await run_in(std::move(who), tool, std::move(request));
 }
 
@@ -243,10 +277,27 @@ Task<ToolResult> ToolExecutor::run_in(auth::Principal who, ToolPtr tool, ToolReq
                                  std::move(invocation.standard_input));
 }
 
-ToolResult ToolExecutor::result_of(const Tool& tool, const session::ExecutionRecord& record) const {
+Task<ToolResult> ToolExecutor::with_output(std::string tenant, ToolPtr tool, bj::value output,
+                                           ToolResult result) {
+  std::size_t steps = steps_at_once(options_);
+  auto wrong = ToolValidator::check_output(*tool, output, steps);
+  if (steps == 0 && options_.workers != nullptr) {
+    auto whole = [tool, output]() -> Result<std::optional<Mismatch>> {
+      std::size_t all = SchemaBounds{}.steps_max;
+      return ToolValidator::check_output(*tool, output, all);
+    };
+    CO_TRY(wrong, co_await options_.workers->run<std::optional<Mismatch>>(tenant, std::move(whole)));
+  }
+  if (wrong)
+    refuse_output(result, *wrong);
+  else
+    result.output = std::move(output);
+  co_return result;
+}
+
+Task<ToolResult> ToolExecutor::result_of(std::string tenant, ToolPtr tool, session::ExecutionRecord record) {
   constexpr std::size_t kErrorKept = 8U << 10;
   ToolResult result;
-  result.record = record;
   result.status = record.status;
   result.standard_error = to_valid_utf8(std::string_view(record.err).substr(0, kErrorKept));
   if (record.status != session::Status::success) {
@@ -254,19 +305,15 @@ ToolResult ToolExecutor::result_of(const Tool& tool, const session::ExecutionRec
     result.error_value = record.error_value;
     if (result.error_value.empty()) result.error_value = record.reason;
     if (result.error_value.empty()) result.error_value = fmt::format("exit status {}", record.exit_code);
-    return result;
+    result.record = std::move(record);
+    co_return result;
   }
-  auto read = validator_.read_output(tool, record.out, record.out_truncated);
-  if (read.wrong) {
-    ToolResult refused = failed(session::Status::error, "InvalidOutput",
-                                fmt::format("the tool's output does not fit its schema: '{}' {}",
-                                            read.wrong->pointer, read.wrong->message));
-    refused.record = std::move(result.record);
-    refused.standard_error = std::move(result.standard_error);
-    return refused;
-  }
-  result.output = std::move(read.value);
-  return result;
+  auto read = validator_.parse_output(*tool, record.out, record.out_truncated);
+  result.record = std::move(record);
+  if (!read.wrong)
+    co_return co_await with_output(std::move(tenant), tool, std::move(read.value), std::move(result));
+  refuse_output(result, *read.wrong);
+  co_return result;
 }
 
 // The tool's own policy is asked besides the session's, which binds whatever runs there.
@@ -293,10 +340,11 @@ Task<ToolResult> ToolExecutor::run_command(auth::Principal who, ToolPtr tool, To
   command.timeout = timeout_of(*tool, request);
   const auto watched = watched_output(request, ProgressReader::Shown::errors_only);
   if (watched) command.watch = watched->feed();
-  CO_TRY(const auto record, co_await service_->run_command(std::move(who), request.session_id,
-                                                           std::move(command), std::move(standard_input)));
+  const std::string tenant = who.tenant;
+  CO_TRY(auto record, co_await service_->run_command(std::move(who), request.session_id, std::move(command),
+                                                     std::move(standard_input)));
   if (watched) CO_CHECK(co_await watched->finish());
-  co_return result_of(*tool, record);
+  co_return co_await result_of(tenant, tool, std::move(record));
 }
 
 Task<ToolResult> ToolExecutor::run_code(auth::Principal who, ToolPtr tool, ToolRequest request) {
@@ -306,7 +354,13 @@ Task<ToolResult> ToolExecutor::run_code(auth::Principal who, ToolPtr tool, ToolR
   execute.language = run.language;
   execute.stateless = run.stateless;
   execute.timeout = timeout_of(*tool, request);
-  if (run.language == sandbox::Language::shell) execute.env["TOOL_INPUT"] = bj::serialize(request.input);
+  if (run.language == sandbox::Language::shell) {
+    std::string& input = execute.env["TOOL_INPUT"] = bj::serialize(request.input);
+    if (input.size() > kShellInputMax)
+      co_return fail(Error(Code::too_large,
+                           fmt::format("the input of a tool in shell has at most {} bytes", kShellInputMax))
+                         .with_field("input"));
+  }
   const policy::Language language = policy_language(run.language);
   if (auto allowed = co_await check_policy(who, tool, execute.code, language); !allowed) {
     if (allowed.error().code() != Code::policy_denied) co_return fail(allowed.error());
@@ -314,9 +368,10 @@ Task<ToolResult> ToolExecutor::run_code(auth::Principal who, ToolPtr tool, ToolR
   }
   const auto watched = watched_output(request, ProgressReader::Shown::errors_only);
   if (watched) execute.watch = watched->feed();
-  CO_TRY(const auto record, co_await service_->run(std::move(who), request.session_id, std::move(execute)));
+  const std::string tenant = who.tenant;
+  CO_TRY(auto record, co_await service_->run(std::move(who), request.session_id, std::move(execute)));
   if (watched) CO_CHECK(co_await watched->finish());
-  co_return result_of(*tool, record);
+  co_return co_await result_of(tenant, tool, std::move(record));
 }
 
 Task<ToolResult> ToolExecutor::run_operation(auth::Principal who, ToolPtr tool, ToolRequest request) {
@@ -326,7 +381,9 @@ Task<ToolResult> ToolExecutor::run_operation(auth::Principal who, ToolPtr tool, 
     if (allowed.error().code() != Code::policy_denied) co_return fail(allowed.error());
     co_return failed(session::Status::denied, "PolicyDenied", allowed.error().message());
   }
-  BuiltinCall call{service_, std::move(who), request.session_id, timeout_of(*tool, request), {}};
+  const std::string tenant = who.tenant;
+  BuiltinCall call{service_, std::move(who),  request.session_id, timeout_of(*tool, request),
+                   {},       options_.workers};
   const auto watched = watched_output(request, ProgressReader::Shown::everything);
   if (watched) call.watch = watched->feed();
   CO_TRY(BuiltinAnswer answer, co_await run_builtin(std::get<BuiltinRun>(tool->run).name, std::move(call),
@@ -336,18 +393,14 @@ Task<ToolResult> ToolExecutor::run_operation(auth::Principal who, ToolPtr tool, 
   if (!answer.records.empty()) result.record.record_id = answer.records.front();
   result.record.usage.cpu_time = answer.cpu_time;
   if (answer.status != session::Status::success) co_return result;
-  auto read = validator_.read_output(*tool, std::move(answer.output));
-  if (read.wrong)
-    co_return failed(session::Status::error, "InvalidOutput",
-                     fmt::format("'{}' {}", read.wrong->pointer, read.wrong->message));
-  result.output = std::move(read.value);
-  co_return result;
+  co_return co_await with_output(tenant, tool, std::move(answer.output), std::move(result));
 }
 
 // It runs in no sandbox. That the session exists and that its agent has the tool was checked by admit_tool().
 Task<ToolResult> ToolExecutor::run_served(auth::Principal who, ToolPtr tool, ToolRequest request) {
-  ServedCalls::Question question{std::move(who.tenant), tool->name, std::move(request.session_id),
-                                 request.input, timeout_of(*tool, request)};
+  const std::string tenant = who.tenant;
+  ServedCalls::Question question{tenant, tool->name, std::move(request.session_id), request.input,
+                                 timeout_of(*tool, request)};
   auto answer = co_await served_.ask(std::move(question), std::move(request.watch));
   if (!answer && answer.error().code() == Code::deadline_exceeded)
     co_return failed(session::Status::timeout, "Timeout", answer.error().message());
@@ -356,14 +409,7 @@ Task<ToolResult> ToolExecutor::run_served(auth::Principal who, ToolPtr tool, Too
   if (!answer) co_return fail(answer.error());
   if (!answer->error.empty())
     co_return failed(session::Status::error, std::move(answer->error), std::move(answer->error_value));
-  auto read = validator_.read_output(*tool, std::move(answer->output));
-  if (read.wrong)
-    co_return failed(session::Status::error, "InvalidOutput",
-                     fmt::format("the tool's output does not fit its schema: '{}' {}", read.wrong->pointer,
-                                 read.wrong->message));
-  ToolResult result;
-  result.output = std::move(read.value);
-  co_return result;
+  co_return co_await with_output(tenant, tool, std::move(answer->output), ToolResult());
 }
 
 }  // namespace atl::tools

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "auth/principal.h"
+#include "os/fair_pool.h"
 #include "os/task.h"
 #include "session/service.h"
 #include "tools/progress.h"
@@ -54,6 +55,8 @@ class ToolExecutor {
     std::size_t cache_bytes = 16U << 20;
     std::size_t cache_entries = 1'000;
     std::vector<std::string> plugin_directories;  // the operator's
+    // Computes what would keep the loop: checks of many steps, searches. Null: the loop does.
+    os::FairPool* workers = nullptr;
     std::string plugin_host;  // directory with the program `atoll`, which loads a plugin inside its sandbox
     // Told of every call that has a record, once that is closed, on the loop. May be empty.
     std::function<void(const session::ExecutionRecord&)> on_finished = {};
@@ -68,8 +71,8 @@ class ToolExecutor {
   // with its status. The request's watcher hears of the call only once it is admitted.
   Task<ToolResult> call(auth::Principal who, ToolRequest request);
   // Whether there is such a tool and its schema takes the input, before anything is done. A mismatch is
-  // counted as a call that failed.
-  Result<std::optional<Mismatch>> check(const auth::Principal& who, const ToolRequest& request);
+  // counted as a call that failed. Both arguments outlive the Task.
+  Task<std::optional<Mismatch>> check(const auth::Principal& who, const ToolRequest& request);
 
   // Where processes that serve tools take calls.
   ServedCalls& served() { return served_; }
@@ -95,7 +98,10 @@ class ToolExecutor {
   Task<ToolResult> run_operation(auth::Principal who, ToolPtr tool, ToolRequest request);
   Task<ToolResult> run_served(auth::Principal who, ToolPtr tool, ToolRequest request);
   Task<void> check_policy(auth::Principal who, ToolPtr tool, std::string code, policy::Language language);
-  ToolResult result_of(const Tool& tool, const session::ExecutionRecord& record) const;
+  Task<ToolResult> result_of(std::string tenant, ToolPtr tool, session::ExecutionRecord record);
+  // Holds the output against the schema of the tool, and makes it the result's or an error of it.
+  Task<ToolResult> with_output(std::string tenant, ToolPtr tool, boost::json::value output,
+                               ToolResult result);
   Result<session::CreateRequest> fresh_request(const Tool& tool, std::chrono::milliseconds timeout) const;
   std::chrono::milliseconds timeout_of(const Tool& tool, const ToolRequest& request) const;
   ToolStatistics& counted(const std::string& tenant, const std::string& name);

@@ -1,5 +1,6 @@
 #include "tools/tool_executor.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -29,6 +30,11 @@ class ToolExecutorTest : public session::ServiceTest {
     declare("full", R"(run: {command: [say, oom]}, idempotent: true)");
     declare("lies", R"(run: {command: [say, "print no number"]}, idempotent: true)");
     declare("kept", R"(run: {command: [say, "print 7"]}, pure: true)");
+    declare("kept_fresh", R"(run: {command: [say, "print 7"], sandbox: fresh}, pure: true)");
+    // A list of 15,000 takes more steps than the loop makes itself, one of 510,000 more than anybody.
+    declare("listed", R"(run: {command: [say, "print 7"]}, input: {items: {type: integer}})");
+    declare_heavy_output();
+    declare("waits_fresh", R"(run: {command: [sleep], sandbox: fresh})");
     declare("waits", R"(run: {command: [sleep]})");
     session::ServiceTest::SetUp();
     auto registry = registry::Registry::load(declared_);
@@ -51,6 +57,17 @@ class ToolExecutorTest : public session::ServiceTest {
   void declare(const std::string& name, const std::string& rest) const {
     std::ofstream(declared_ + "/tools/" + name + ".yaml")
         << "{name: " << name << ", description: x, output: {type: integer}, " << rest << "}\n";
+  }
+  // Its schema leads to the same place 6,561 times.
+  void declare_heavy_output() const {
+    std::ofstream file(declared_ + "/tools/lists.yaml");
+    file << "{name: lists, description: x, run: {command: [say, 'print []']}, output: {definitions: {d0: "
+            "{const: []}";
+    for (int i = 1; i <= 8; ++i) {
+      const std::string below = fmt::format("{{$ref: '#/definitions/d{}'}}", i - 1);
+      file << fmt::format(", d{}: {{allOf: [{}, {}, {}]}}", i, below, below, below);
+    }
+    file << "}, $ref: '#/definitions/d8'}}\n";
   }
   Result<ToolResult> call(const std::string& name) {
     return wait(executor_->call(ann_, {session_, name, bj::object(), std::nullopt}));
@@ -136,11 +153,55 @@ TEST_F(ToolExecutorTest, AFreshSandboxIsMadeAnewForEachTry) {
   }));
 }
 
+// It may reach what its tenant may not: whoever else could run something in there would have the tool's
+// rights.
+TEST_F(ToolExecutorTest, AFreshSandboxIsItsCallsAlone) {
+  bool ended = false;
+  asio::co_spawn(loop_, executor_->call(ann_, {session_, "waits_fresh", bj::object(), std::nullopt}),
+                 [&](std::exception_ptr, Result<ToolResult>) { ended = true; });
+  ASSERT_TRUE(until([&] { return calls("start") == 1; }));
+  const auto made =
+      service_->peek_if([&](const session::Session& one) { return one.session_id != session_; });
+  ASSERT_TRUE(made);
+  for (const std::string& id : {made->session_id, made->sandbox_id}) {
+    const auto refused = [&](const auto& answer) {
+      return !answer && answer.error().code() == Code::permission_denied;
+    };
+    EXPECT_TRUE(refused(wait(service_->run(ann_, id, {.code = "print 1"}))));
+    session::CommandRequest command;
+    command.argv = {"say", "print 1"};
+    EXPECT_TRUE(refused(wait(service_->run_command(ann_, id, command, ""))));
+    EXPECT_TRUE(refused(wait(service_->start(ann_, id, command))));
+    EXPECT_TRUE(refused(wait(service_->files(ann_, id))));
+    EXPECT_TRUE(refused(wait(service_->processes(ann_, id))));
+    EXPECT_TRUE(refused(wait(service_->connect(ann_, id, 80))));
+    EXPECT_TRUE(refused(wait(service_->pause(ann_, id, {}))));
+    EXPECT_TRUE(refused(wait(service_->snapshot(ann_, id, "", {}))));
+    EXPECT_TRUE(refused(wait(service_->fork(ann_, id, {}))));
+    EXPECT_TRUE(refused(wait(service_->update(ann_, id, {}))));
+    EXPECT_TRUE(refused(wait(service_->update_network(ann_, id, {}))));
+    EXPECT_TRUE(refused(wait(service_->admit_tool(ann_, id, {"once", "{}"}))));
+    EXPECT_TRUE(wait(service_->get(ann_, id))) << "it can be looked at";
+  }
+  EXPECT_FALSE(ended);
+  ASSERT_TRUE(wait(service_->destroy(ann_, made->session_id))) << "and ended";
+  EXPECT_TRUE(until([&] { return ended; }));
+}
+
 TEST_F(ToolExecutorTest, CodeIsTriedAgainAsWell) {
   fail_next("execute", 1);
   const auto result = call("again_code");
   ASSERT_TRUE(result) << result.error().message();
   EXPECT_EQ(result->output, 7);
+}
+
+TEST_F(ToolExecutorTest, InputThatNoShellCanBeGivenIsTooLarge) {
+  const bj::object large{{"a", std::string(70'000, 'x')}};
+  const auto result = wait(executor_->call(ann_, {session_, "again_code", large, std::nullopt}));
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().code(), Code::too_large);
+  EXPECT_EQ(result.error().field(), "input");
+  EXPECT_EQ(call("again_code")->output, 7);
 }
 
 TEST_F(ToolExecutorTest, AKeptResultAsksNobody) {
@@ -151,14 +212,52 @@ TEST_F(ToolExecutorTest, AKeptResultAsksNobody) {
   EXPECT_EQ(executor_->statistics("two", "kept"), nullptr) << "each tenant has its own counts";
 }
 
+// Whoever is in a sandbox decides what its programs answer: that is nothing to keep for others.
+TEST_F(ToolExecutorTest, WhatASandboxAnsweredIsKeptForItsSessionAlone) {
+  EXPECT_FALSE(call("kept")->cached);
+  EXPECT_FALSE(call("kept_fresh")->cached);
+  const std::string first = std::exchange(session_, create().session_id);
+  EXPECT_FALSE(call("kept")->cached);
+  EXPECT_TRUE(call("kept")->cached);
+  EXPECT_TRUE(call("kept_fresh")->cached) << "a sandbox that was made for the call is nobody's";
+  session_ = first;
+  EXPECT_TRUE(call("kept")->cached);
+}
+
+// The same answers, whether the loop checks or a thread beside it.
+TEST_F(ToolExecutorTest, ChecksOfManyStepsAreMadeBesideTheLoop) {
+  os::FairPool pool(loop_.get_executor(), 2);
+  for (os::FairPool* workers : {static_cast<os::FairPool*>(nullptr), &pool}) {
+    SCOPED_TRACE(workers != nullptr);
+    ToolExecutor::Options options;
+    options.workers = workers;
+    executor_ = std::make_unique<ToolExecutor>(loop_.get_executor(), service_.get(), tools_.get(), clock_,
+                                               std::move(options));
+    const auto listed = [&](bj::array input) {
+      return wait(executor_->call(ann_, {session_, "listed", std::move(input), std::nullopt}));
+    };
+    EXPECT_EQ(listed(bj::array(9'000, 1))->output, 7);
+    bj::array wrong(15'000, 1);
+    wrong.back() = "x";
+    EXPECT_EQ(listed(std::move(wrong)).error().field(), "/14999");
+    const auto over = listed(bj::array(510'000, 1));
+    EXPECT_EQ(over.error().code(), Code::invalid_argument);
+    EXPECT_NE(over.error().message().find("too many steps"), std::string::npos) << over.error().message();
+    const auto lists = call("lists");
+    ASSERT_TRUE(lists) << lists.error().message();
+    EXPECT_EQ(lists->output, bj::array());
+  }
+  pool.join();
+}
+
 TEST_F(ToolExecutorTest, WhatIsUnknownOrNotOnesOwnIsNotThere) {
   EXPECT_EQ(call("nothing").error().code(), Code::not_found);
   EXPECT_EQ(wait(executor_->call(bob_, {session_, "again", bj::object(), std::nullopt})).error().code(),
             Code::not_found);
   EXPECT_EQ(wait(executor_->call(ann_, {"ses_none", "again", bj::object(), std::nullopt})).error().code(),
             Code::not_found);
-  EXPECT_FALSE(executor_->check(ann_, {session_, "nothing", bj::object(), std::nullopt}));
-  EXPECT_FALSE(*executor_->check(ann_, {session_, "again", bj::object(), std::nullopt}));
+  EXPECT_FALSE(wait(executor_->check(ann_, {session_, "nothing", bj::object(), std::nullopt})));
+  EXPECT_FALSE(*wait(executor_->check(ann_, {session_, "again", bj::object(), std::nullopt})));
 }
 
 TEST_F(ToolExecutorTest, TooManyAtOnceAreRefusedAndPlacesComeBack) {

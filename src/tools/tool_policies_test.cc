@@ -130,7 +130,7 @@ TEST_F(BoundToolTest, InputThatDoesNotFitIsCountedAndRunsNothing) {
   EXPECT_EQ(refused.error().field(), "/a");
   EXPECT_EQ(call("echo", {{"a", std::string(2 << 20, 'x')}}).error().code(), Code::too_large);
   const ToolRequest wrong{session_, "echo", bj::object{{"a", "x"}}, std::nullopt};
-  EXPECT_EQ((*executor_->check(ann_, wrong))->pointer, "/a");
+  EXPECT_EQ((*wait(executor_->check(ann_, wrong)))->pointer, "/a");
   EXPECT_EQ(executor_->statistics("one", "echo")->failures.at("invalid_input"), 2U);
   EXPECT_EQ(executor_->statistics("one", "echo")->calls, 0U);
   EXPECT_EQ(latest().record_id, "") << "nothing is in the history";
@@ -166,7 +166,7 @@ TEST_F(BoundToolTest, AProcessOutsideAnswersOrDoesNot) {
 TEST_F(BoundToolTest, CountsOfToolsThatAreGoneAreForgotten) {
   for (int i = 0; i < 1'100; ++i) {
     const auth::Principal who{"key", fmt::format("tenant{}", i)};
-    EXPECT_TRUE(*executor_->check(who, {session_, "echo", bj::object{{"a", "x"}}, std::nullopt}));
+    EXPECT_TRUE(*wait(executor_->check(who, {session_, "echo", bj::object{{"a", "x"}}, std::nullopt})));
   }
   EXPECT_NE(executor_->statistics("tenant0", "echo"), nullptr) << "the tool is there, so its counts are";
   EXPECT_EQ(executor_->totals().at("echo").failures.at("invalid_input"), 1'100U);
@@ -180,10 +180,10 @@ TEST_F(BoundToolTest, CountsOfToolsThatAreGoneAreForgotten) {
   registry_->put_tenant_entry("one", std::move(*entry));
   for (int i = 0; i < 1'100; ++i) {
     const auth::Principal who{"key", fmt::format("other{}", i)};
-    EXPECT_TRUE(*executor_->check(who, {session_, "read_file", bj::object(), std::nullopt}));
+    EXPECT_TRUE(*wait(executor_->check(who, {session_, "read_file", bj::object(), std::nullopt})));
   }
   EXPECT_EQ(executor_->statistics("tenant0", "echo"), nullptr);
-  EXPECT_TRUE(*executor_->check(ann_, {session_, "mine", bj::object(), std::nullopt}));
+  EXPECT_TRUE(*wait(executor_->check(ann_, {session_, "mine", bj::object(), std::nullopt})));
   EXPECT_EQ(executor_->totals().at("tenant").failures.at("invalid_input"), 1U)
       << "a tenant's own, by no name";
 }

@@ -29,32 +29,47 @@ bool takes_text(const Schema& schema) {
 
 Result<std::optional<Mismatch>> ToolValidator::check_input(const Tool& tool,
                                                            const boost::json::value& input) const {
+  std::size_t steps = SchemaBounds{}.steps_max;
+  return check_input(tool, input, steps);
+}
+
+Result<std::optional<Mismatch>> ToolValidator::check_input(const Tool& tool, const boost::json::value& input,
+                                                           std::size_t& steps_left) const {
   if (boost::json::serialize(input).size() > bounds_.input_bytes_max)
     return fail(Error(Code::too_large, fmt::format("the input is over {} bytes", bounds_.input_bytes_max))
                     .with_field("input"));
-  auto checked = tool.input.check(input);
+  auto checked = tool.input.check(input, steps_left);
   if (!checked) return Mismatch{"", checked.error().message()};
   return checked;
 }
 
 ToolValidator::Output ToolValidator::read_output(const Tool& tool, std::string_view printed,
                                                  bool truncated) const {
+  Output read = parse_output(tool, printed, truncated);
+  if (read.wrong) return read;
+  std::size_t steps = SchemaBounds{}.steps_max;
+  if ((read.wrong = check_output(tool, read.value, steps))) read.value = nullptr;
+  return read;
+}
+
+ToolValidator::Output ToolValidator::parse_output(const Tool& tool, std::string_view printed,
+                                                  bool truncated) const {
   if (truncated || printed.size() > bounds_.output_bytes_max)
     return {nullptr,
             Mismatch{"", fmt::format("the tool printed more than {} bytes", bounds_.output_bytes_max)}};
   const std::string_view text = trimmed(printed);
-  if (auto parsed = json::parse(text)) return read_output(tool, std::move(*parsed));
+  if (auto parsed = json::parse(text)) return {std::move(*parsed), std::nullopt};
   if (!takes_text(tool.output))
     return {nullptr, Mismatch{"", text.empty() ? std::string("the tool printed nothing")
                                                : std::string("what the tool printed is not JSON")}};
-  return read_output(tool, boost::json::value(to_valid_utf8(printed)));
+  return {boost::json::value(to_valid_utf8(printed)), std::nullopt};
 }
 
-ToolValidator::Output ToolValidator::read_output(const Tool& tool, boost::json::value value) const {
-  auto checked = tool.output.check(value);
-  if (!checked) return {nullptr, Mismatch{"", checked.error().message()}};
-  if (*checked) return {nullptr, std::move(*checked)};
-  return {std::move(value), std::nullopt};
+std::optional<Mismatch> ToolValidator::check_output(const Tool& tool, const boost::json::value& value,
+                                                    std::size_t& steps_left) {
+  auto checked = tool.output.check(value, steps_left);
+  if (!checked) return Mismatch{"", checked.error().message()};
+  return std::move(*checked);
 }
 
 }  // namespace atl::tools

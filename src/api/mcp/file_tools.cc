@@ -16,7 +16,8 @@ constexpr std::int64_t kListedUnasked = 200;
 Task<ToolReply> operate(CallPtr call, std::string name, bj::object arguments, IfNone if_none) {
   CO_TRY(const std::string sandbox, co_await sandbox_of(call, arguments, if_none));
   arguments.erase("sandbox_id");
-  tools::BuiltinCall where{&call->service(), call->who, sandbox, std::chrono::minutes(1)};
+  tools::BuiltinCall where{&call->service(),        call->who, sandbox,
+                           std::chrono::minutes(1), {},        call->parts().workers};
   bj::value input = std::move(arguments);
   CO_TRY(tools::BuiltinAnswer answer,
          co_await tools::run_builtin(std::move(name), std::move(where), std::move(input)));

@@ -29,7 +29,7 @@ struct Dependencies {
   tools::ToolExecutor* tool_executor = nullptr;
   const registry::Registry* registry = nullptr;
   skill::Library* skills = nullptr;
-  os::FairPool* workers = nullptr;   // for skills, which are read from the disk
+  os::FairPool* workers = nullptr;   // for skills, which are read from the disk, and for searches
   std::string url;                   // where clients reach the service from outside; empty: as they say
   std::string issuer;                // whose tokens are accepted besides keys; empty: nobody's
   std::vector<std::string> origins;  // of pages that may call, besides those of this machine

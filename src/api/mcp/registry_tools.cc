@@ -120,7 +120,7 @@ Task<std::optional<ToolReply>> call_registry_tool(CallPtr call, std::string name
   request.name = std::move(name);
   request.input = std::move(arguments);
   // Before a sandbox is made for it.
-  CO_TRY(const auto wrong, call->parts().tool_executor->check(call->who, request));
+  CO_TRY(const auto wrong, co_await call->parts().tool_executor->check(call->who, request));
   if (wrong) co_return ToolReply::error(mismatch_text(*wrong));
   CO_TRY(const std::string sandbox, co_await sandbox_of(call, where, IfNone::make));
   CO_TRY(const session::Session session, call->service().peek(sandbox));

@@ -165,7 +165,7 @@ Task<void> call_tool(Context context, Principal who, net::Exchange& exchange) {
   call.session_id = session.session_id;
   if (context->tools->find(who.tenant, call.name) != nullptr)
     CO_CHECK(session::check_tool(session, call.name));
-  CO_TRY(const auto wrong, context->tool_executor->check(who, call));
+  CO_TRY(const auto wrong, co_await context->tool_executor->check(who, call));
   if (wrong) co_return co_await exchange.send(refusal(*wrong, exchange.request()));
   const auto answer =
       exchange.request().headers.lists("Accept", "text/event-stream") ? stream_call : answer_call;
