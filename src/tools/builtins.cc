@@ -155,8 +155,8 @@ std::string replaced(std::string_view text, std::string_view what, std::string_v
 Task<BuiltinAnswer> edit_file(BuiltinCall call, bj::object input) {
   const std::string path = text_in(input, "path");
   const std::string before = text_in(input, "old_text"), with = text_in(input, "new_text");
-  if (before.empty()) co_return refused("TextNotFound", "old_text is empty");
   CO_TRY(const auto files, co_await call.service->files(call.who, call.session_id));
+  if (before.empty()) co_return refused("TextNotFound", "old_text is empty");
   auto part = co_await read_part(files, path, 0, kReadMax + 1);
   if (!part) co_return answer_of(part.error());
   if (part->bytes.size() > kReadMax)
