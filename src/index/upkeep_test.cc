@@ -213,7 +213,7 @@ TEST_F(UpkeepTest, ADamagedCatalogIsPutAsideAndTheServiceStarts) {
 TEST_F(UpkeepTest, DamageThatIsMetLaterIsNotedAndMadeGood) {
   const auto damage_words = [&] {
     auto database = store::Connection::open(options_.directory + "/index.db", store::Access::read_write);
-    ASSERT_TRUE(database && database->script("UPDATE words_data SET block=x'00ff00ff' WHERE id>1"));
+    ASSERT_TRUE(database && database->script("UPDATE words_data SET block=x'00ff00ff' WHERE id>10"));
   };
   for (const bool is_rebuilt : {true, false}) {
     SCOPED_TRACE(is_rebuilt);
