@@ -205,7 +205,7 @@ TEST_F(BuiltinsTest, PatternsThatCostTooMuchAreRefusedOrSeeTheBeginningOfALine) 
 
 TEST_F(BuiltinsTest, AThreadBesideTheLoopFindsTheSame) {
   for (int i = 0; i < 5; ++i) write("/tmp/w/f" + std::to_string(i), "one\ntwo\n");
-  os::FairPool pool(loop_.get_executor(), 2);
+  os::FairPool pool(2);
   for (os::FairPool* workers : {static_cast<os::FairPool*>(nullptr), &pool}) {
     BuiltinCall call{service_.get(), ann_, session_, std::chrono::milliseconds(5'000), {}, workers};
     const auto found = wait(run_builtin("search_files", std::move(call),

@@ -226,7 +226,7 @@ TEST_F(ToolExecutorTest, WhatASandboxAnsweredIsKeptForItsSessionAlone) {
 
 // The same answers, whether the loop checks or a thread beside it.
 TEST_F(ToolExecutorTest, ChecksOfManyStepsAreMadeBesideTheLoop) {
-  os::FairPool pool(loop_.get_executor(), 2);
+  os::FairPool pool(2);
   for (os::FairPool* workers : {static_cast<os::FairPool*>(nullptr), &pool}) {
     SCOPED_TRACE(workers != nullptr);
     ToolExecutor::Options options;

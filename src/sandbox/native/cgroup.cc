@@ -19,6 +19,7 @@
 #include <thread>
 
 #include "os/file.h"
+#include "sandbox/native/live_process.h"
 
 namespace atl::sandbox::native {
 namespace {
@@ -140,16 +141,36 @@ std::string namespace_suffix() {
   return fmt::format("-{}", own.st_ino);
 }
 
+// When a process started, in the kernel's ticks since the machine did; nothing if there is no such process.
+Result<std::uint64_t> start_of(const std::string& pid) {
+  const os::Fd proc = TRY(os::open("/proc", O_PATH | O_DIRECTORY));
+  return LiveProcess::started_at(proc.get(), static_cast<pid_t>(to_number(pid)));
+}
+
+bool is_all_digits(std::string_view text) {
+  return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+// Only a process that is not there is dead: one that cannot be looked at now (no descriptor is left) may
+// live.
 bool is_dead_spawner(const std::string& name, const std::string& suffix) {
   if (!name.starts_with(kSpawnerPrefix) || !name.ends_with(suffix)) return false;
-  const std::string number =
+  const std::string process =
       name.substr(kSpawnerPrefix.size(), name.size() - kSpawnerPrefix.size() - suffix.size());
-  if (number.empty() || number.find_first_not_of("0123456789") != std::string::npos) return false;
-  const auto comm = os::read_file("/proc/" + number + "/comm");
-  // Only a process that is not there is dead: one that cannot be looked at now (no descriptor is left) may
-  // live.
-  if (!comm) return comm.error().code() == Code::not_found;
-  return *comm != "atoll-spawner\n";
+  const std::size_t dot = process.find('.');
+  const std::string number = process.substr(0, dot);
+  if (!is_all_digits(number)) return false;
+  if (dot == std::string::npos) {
+    // Of a version that named spawners by their number alone.
+    const auto comm = os::read_file("/proc/" + number + "/comm");
+    if (!comm) return comm.error().code() == Code::not_found;
+    return *comm != "atoll-spawner\n";
+  }
+  const std::string start = process.substr(dot + 1);
+  if (!is_all_digits(start)) return false;
+  const auto now = start_of(number);
+  if (!now) return now.error().code() == Code::not_found;
+  return *now != to_number(start);
 }
 
 // Loop devices are left out: what they read and write they do on one of the others.
@@ -423,7 +444,10 @@ void CgroupTree::remove_parent() {
 }
 
 std::string CgroupTree::spawner_parent(pid_t pid) {
-  return fmt::format("{}{}{}", kSpawnerPrefix, pid, namespace_suffix());
+  // The start as well, because numbers come again: whoever clears away a dead spawner's groups must not meet
+  // a new spawner that has just taken over their name.
+  const auto start = start_of(std::to_string(pid));
+  return fmt::format("{}{}.{}{}", kSpawnerPrefix, pid, start.value_or(0), namespace_suffix());
 }
 
 void CgroupTree::clear_leftovers() {

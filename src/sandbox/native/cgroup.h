@@ -88,8 +88,8 @@ class CgroupTree {
   Result<void> remove_group(const std::string& name);
   // The parent, once it has no groups.
   void remove_parent();
-  // The name of a spawner's parent: "atoll-<pid>", and outside of the machine's first PID namespace the
-  // number of the namespace behind it.
+  // The name of a spawner's parent: "atoll-<pid>.<start of the process>", and outside of the machine's first
+  // PID namespace the number of the namespace behind it. No two processes of a machine ever have the same.
   static std::string spawner_parent(pid_t pid);
   // Ends and removes what spawners left that were killed: groups below this parent, and parents beside it
   // that are named by spawner_parent() in this PID namespace and whose process is gone. Those of other

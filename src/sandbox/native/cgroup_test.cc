@@ -1,7 +1,10 @@
 #include "sandbox/native/cgroup.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
+
+#include <algorithm>
 
 namespace atl::sandbox::native {
 namespace {
@@ -16,8 +19,29 @@ CgroupTree tree_with_group(const std::string& parent) {
 }
 
 TEST(CgroupTest, ASpawnerIsNamedByItsProcess) {
-  const std::string name = CgroupTree::spawner_parent(4711);
-  EXPECT_TRUE(name == "atoll-4711" || name.starts_with("atoll-4711-")) << name;
+  const std::string name = CgroupTree::spawner_parent(::getpid());
+  EXPECT_TRUE(name.starts_with(fmt::format("atoll-{}.", ::getpid()))) << name;
+  EXPECT_NE(name, CgroupTree::spawner_parent(::getppid()));
+}
+
+// A number that a dead spawner had is somebody else's now: what it left is cleared away, and the new
+// spawner's own groups, whose name differs, are not.
+TEST(CgroupTest, ANumberThatCameAgainIsNotTheSpawnerThatDied) {
+  const std::string mine = CgroupTree::spawner_parent(::getpid());
+  const std::string before =
+      fmt::format("atoll-{}.1{}", ::getpid(), mine.substr(std::min(mine.find('-', 6), mine.size())));
+  CgroupTree left = tree_with_group(before), living = tree_with_group(mine);
+  auto other = CgroupTree::create(CgroupTree::spawner_parent(::getppid()));
+  ASSERT_TRUE(other);
+  if (!left.exists(kGroup)) GTEST_SKIP() << "this machine gives no control groups";
+  other->clear_leftovers();
+  EXPECT_FALSE(left.exists(kGroup));
+  EXPECT_TRUE(living.exists(kGroup)) << "its process lives";
+  EXPECT_TRUE(living.make_group("another"));
+  EXPECT_TRUE(living.remove_group("another"));
+  EXPECT_TRUE(living.remove_group(kGroup));
+  living.remove_parent();
+  other->remove_parent();
 }
 
 // Numbers beyond the kernel's largest process id belong to nobody.

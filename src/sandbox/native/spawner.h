@@ -33,7 +33,7 @@ struct SpawnerOptions {
   bool realtime = true;
   // Make joining a control group fast by a mount option that concerns the whole machine.
   bool favor_dynmods = false;
-  // Name of the parent control group; empty: "atoll-<pid>".
+  // Name of the parent control group; empty: CgroupTree::spawner_parent().
   std::string cgroup_parent;
   // Where writable layers live that are too large for memory. They have no names there.
   std::string image_directory = "/var/tmp";
