@@ -35,7 +35,9 @@ if(ATOLL_FUZZ)
   add_link_options(-fsanitize=address,undefined)
 endif()
 if(ATOLL_COVERAGE)
-  add_compile_options(--coverage -fprofile-update=atomic -fdata-sections)
+  # The compiler would write counters down at every fork() and exec() and then reset them, for all who share them.
+  add_compile_options(--coverage -fprofile-update=atomic -fdata-sections -fno-builtin-fork -fno-builtin-execv
+    -fno-builtin-execve -fno-builtin-execvp -fno-builtin-execl -fno-builtin-execle -fno-builtin-execlp)
   add_link_options(--coverage -fuse-ld=bfd)
   add_library(atoll_coverage STATIC ${CMAKE_CURRENT_LIST_DIR}/coverage.c)
   target_link_libraries(atoll_flags INTERFACE -Wl,--wrap=_exit atoll_coverage
