@@ -214,7 +214,7 @@ TEST_F(RightsTest, BoundKeysReachNothingThatIsTheWholeTenants) {
                           "/teams"};
   const Words filtered = {"/api/sessions",
                           "/api/snapshots",
-                          "/api/snapshots/{id}",
+                          "/api/snapshots/{snapshot_id}",
                           "/api/history",
                           "/api/artifacts/{digest}",
                           "/api/events",
@@ -249,20 +249,20 @@ TEST_F(RightsTest, BoundKeysReachNothingThatIsTheWholeTenants) {
 TEST_F(RightsTest, BoundKeysMakeNothingOutOfWhatIsOthers) {
   start();
   const bj::object other = create();
-  ASSERT_NE(text(other, "environment"), "shell");
+  ASSERT_NE(text(other, "environment"), "Python3");
   const Answer kept = post("/api/sessions/" + text(other, "session_id") + "/snapshots", R"({"name":"s"})");
   ASSERT_EQ(kept.status, 201) << kept.body;
   const std::string snapshot = text(kept.json(), "snapshot_id");
-  const std::string shell = key_of("developer", R"(,"scopes":["environment:shell"])");
+  const std::string bound = key_of("developer", R"(,"scopes":["environment:Python3"])");
   const auto make = [&](const std::string& key, const std::string& more) {
-    return post("/api/sessions", fmt::format(R"({{"provider":"virtual","environment":"shell"{}}})", more),
+    return post("/api/sessions", fmt::format(R"({{"provider":"virtual","environment":"Python3"{}}})", more),
                 key);
   };
-  EXPECT_EQ(make(shell, "").status, 201);
+  EXPECT_EQ(make(bound, "").status, 201);
   const std::string from = fmt::format(R"(,"snapshot":"{}")", snapshot);
-  EXPECT_EQ(make(shell, from).status, 404);
+  EXPECT_EQ(make(bound, from).status, 404);
   EXPECT_EQ(make(key_of("developer"), from).status, 201);
-  EXPECT_EQ(make(shell, R"(,"storage":"memory")").status, 403);
+  EXPECT_EQ(make(bound, R"(,"storage":"memory")").status, 403);
   const auto mount = [&](const std::string& key, const std::string& from_template) {
     return post("/sandboxes",
                 fmt::format(R"({{"templateID":"{}","volumeMounts":[{{"name":"v","path":"/mnt/v"}}]}})",
@@ -270,8 +270,9 @@ TEST_F(RightsTest, BoundKeysMakeNothingOutOfWhatIsOthers) {
                 key);
   };
   ASSERT_EQ(post("/volumes", R"({"name":"v"})").status, 201);
+  const std::string based = key_of("developer", R"(,"scopes":["environment:base"])");
   const std::string narrow = key_of("developer", R"(,"scopes":["sessions:write","execute","files:read"])");
-  for (const Answer& refused : {mount(shell, "shell"), mount(narrow, "base")}) {
+  for (const Answer& refused : {mount(based, "base"), mount(narrow, "base")}) {
     EXPECT_EQ(refused.status, 403) << refused.body;
     EXPECT_NE(refused.body.find("permission volumes"), std::string::npos) << refused.body;
   }
