@@ -363,7 +363,7 @@ def removed_groups_are_made_anew():
             return
         made = client.ok("POST", "/api/sessions", {"provider": "native"})
         spawner = [pid for pid in processes_with(str(daemon.work)) if pid != daemon.process.pid][0]
-        groups = lambda: [path for path in pathlib.Path("/sys/fs/cgroup").rglob(f"atoll-{spawner}/s*")  # noqa: E731
+        groups = lambda: [path for path in pathlib.Path("/sys/fs/cgroup").rglob(f"atoll-{spawner}.*/s*")  # noqa: E731
                           if path.is_dir()]
         until(lambda: len({path.name for path in groups()}) >= 5, "parts are prepared")
         for path in groups():

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <array>
+#include <charconv>
 #include <cmath>
 #include <cstdlib>
 #include <utility>
@@ -102,8 +104,16 @@ void append_number(std::string& out, double value) {
     out += "null";
     return;
   }
+  // Plain digits for everything that people measure, an exponent where there would be too many zeros to
+  // count.
+  const double size = std::abs(value);
+  const bool is_plain = size == 0 || (size >= 1e-9 && size < 1e21);
+  std::array<char, 64> digits{};
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value,
+                                 is_plain ? std::chars_format::fixed : std::chars_format::scientific)
+                       .ptr;
   const std::size_t start = out.size();
-  fmt::format_to(std::back_inserter(out), "{}", value);
+  out.append(digits.data(), end);
   if (out.find_first_of(".e", start) == std::string::npos) out += ".0";
 }
 
