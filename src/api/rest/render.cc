@@ -18,8 +18,6 @@ namespace {
 
 namespace bj = boost::json;
 
-constexpr double kMegabyte = 1 << 20;
-
 bj::value maybe_time(const std::optional<WallTime>& time) {
   if (!time) return nullptr;
   return bj::value(to_rfc3339(*time));
