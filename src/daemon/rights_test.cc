@@ -216,6 +216,7 @@ TEST_F(RightsTest, BoundKeysReachNothingThatIsTheWholeTenants) {
                           "/api/snapshots",
                           "/api/snapshots/{snapshot_id}",
                           "/api/history",
+                          "/api/index/search",
                           "/api/artifacts/{digest}",
                           "/api/events",
                           "/sandboxes",

@@ -488,7 +488,8 @@ void mount_index(net::Router& router, const Context& context) {
                  kWrite = with_key(Permission::sessions_write).of_tenant();
   const std::string one = "/api/index/collections/{name}";
   const net::RouteOptions large{.body_bytes_max = kPointsBytesMax};
-  route(router, context, Method::post, "/api/index/search", kSearch, search_all);
+  // For bound keys, too: they find what is declared, and nothing of the history.
+  route(router, context, Method::post, "/api/index/search", with_key(Permission::history_read), search_all);
   route(router, context, Method::get, "/api/index/collections", kRead, list_collections);
   route(router, context, Method::get, one, kRead, get_collection);
   route(router, context, Method::put, one, kWrite, put_collection);

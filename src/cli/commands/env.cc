@@ -151,10 +151,10 @@ Result<void> build_named(const EnvFlags& flags) {
   return build_environment(flags.settings, flags.name, options, reach, flags.json);
 }
 
-Result<void> write_export(const EnvRoom& room, const EnvFlags& flags, int out) {
+Result<void> write_export(const EnvRoom& room, const EnvFlags& flags, const Interruption& interruption,
+                          int out) {
   const layer::Stack stack = TRY(room.store->stack(flags.name));
   Progress bar(flags.name);
-  const Interruption interruption(true);
   const auto moved = [&, stop = interruption.token()](std::uint64_t so_far,
                                                       std::uint64_t all) -> Result<void> {
     bar.moved(so_far, all);
@@ -168,15 +168,17 @@ Result<void> export_to(const EnvFlags& flags) {
   constexpr std::array<std::string_view, 2> formats = {"oci", "tar"};
   TRY(config::Checked("--format", flags.format).choice(formats));
   const EnvRoom room = TRY(EnvRoom::open(flags.settings, EnvRoom::Missing::refuse));
+  // Before the file: a signal that came between would leave what has been made of it.
+  const Interruption interruption(true);
   if (flags.file == "-") {
     if (::isatty(STDOUT_FILENO) == 1)
       return fail(config::Checked("FILE", flags.file)
                       .wrong("is a terminal here", "name a file, or send it to a program"));
-    return write_export(room, flags, STDOUT_FILENO);
+    return write_export(room, flags, interruption, STDOUT_FILENO);
   }
   TRY(room.store->stack(flags.name));  // before anything is written
   OutputFile out = TRY(OutputFile::open("FILE", flags.file));
-  TRY(write_export(room, flags, out.fd()));
+  TRY(write_export(room, flags, interruption, out.fd()));
   TRY(out.finish());
   if (flags.json)
     fmt::print("{}\n", boost::json::serialize(boost::json::object{
