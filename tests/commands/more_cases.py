@@ -331,7 +331,43 @@ def a_terminal_outlives_the_service(suite):
             served.wait(120)
 
 
-CASES = [a_terminal_outlives_the_service, a_service_on_a_socket_greets_and_is_found, every_command_that_answers_has_json,
+def the_emulated_shell_has_a_line_editor(suite):
+    """`atoll shell` on a terminal, without a service: editing, history, completion, Ctrl-C and Ctrl-D."""
+    if suite.shutil.which("tmux") is None:
+        print("     (tmux is not here)")
+        return
+    with suite.Tmux({**suite.SERVICE.env, "TERM": "screen"}) as tmux:
+        tmux.type(f"clear; {shlex.quote(suite.ATOLL)} shell; echo left=$?")
+        tmux.type("mkdir -p /tmp/orchard; echo gr\u00fc\u00dfe >/tmp/orchard/pears; >/tmp/orchard/plums; echo ready $((6 * 7))")
+        tmux.shows("ready 42")
+        tmux.type("cat /tmp/orch", enter=False)
+        tmux.key("Tab")
+        tmux.type("pe", enter=False)
+        tmux.key("Tab", "Enter")
+        tmux.shows("\ngr\u00fc\u00dfe\n")
+        # The line before comes back and is changed where the cursor is.
+        tmux.type("echo fist", enter=False)
+        tmux.key("Left", "Left")
+        tmux.type("r", enter=False)
+        tmux.key("Enter")
+        tmux.shows("\nfirst\n")
+        tmux.key("Up")
+        tmux.type(" again")
+        tmux.shows("\nfirst again\n")
+        # Two that fit are listed; a line that is given up does nothing.
+        tmux.type("rm /tmp/orchard/pears /tmp/orchard/p", enter=False)
+        tmux.key("Tab")
+        tmux.shows("pears  /tmp/orchard/plums")
+        tmux.key("C-c")
+        tmux.type("ls /tmp/orchard | wc -l; for i in 1 2")
+        tmux.type("do echo row $i; done")
+        tmux.shows("row 2")
+        tmux.key("C-d")
+        screen = tmux.shows("left=0")
+        assert "\n2\n" in screen, screen
+
+
+CASES = [the_emulated_shell_has_a_line_editor, a_terminal_outlives_the_service, a_service_on_a_socket_greets_and_is_found, every_command_that_answers_has_json,
          json_of_sessions_is_as_rest_describes_it, json_of_a_service_is_as_rest_describes_it, json_of_this_machine_has_its_form,
          what_is_interrupted_while_it_is_made_is_removed,
          an_interrupted_quickstart_leaves_nothing, watching_repeats_a_list, a_terminal_gets_tables_of_other_commands]
