@@ -135,6 +135,8 @@ void Index::upkeep() {
       wake_.wait_for(lock, wait, [this] { return is_stopping_ || is_rebuild_asked_; });
       if (is_stopping_) return;
       is_rebuilding = std::exchange(is_rebuild_asked_, false);
+      // In the same moment: whoever looks between the two would take it for done.
+      if (is_rebuilding) progress_ = {"rebuilding", 0, 0, ""};
       has_stale = !stale_.doing.empty();
       expected = expected_;
     }
